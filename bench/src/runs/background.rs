@@ -7,7 +7,7 @@ use std::time::Duration;
 use anyhow::Result;
 use async_trait::async_trait;
 use munshi_agent::background::NewBackgroundRun;
-use munshi_agent::runs::RunCause;
+use munshi_conversations::runs::RunCause;
 use munshi_jobs::{JobRegistry, JobRunner, JobRunnerOptions};
 use munshi_pack::operation::PackServices;
 use munshi_pack::{FromPack, NextStep, PackRegistry, RunHistory, RunKind};
@@ -112,7 +112,7 @@ impl<'a> BesideWork<'a> {
                     NewBackgroundRun { kind, cause: RunCause::Clock, cause_key: None, input: Value::Null };
                 starter.begin(tx, &new)?;
             }
-            Ok::<_, munshi_agent::Error>(())
+            Ok::<_, munshi_conversations::Error>(())
         };
         Ok(load.runtime.block_on(self.shop.db.write(self.shop.tenant, unit))?)
     }

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use anyhow::{Context, Result, ensure};
-use munshi_agent::RunEvent;
+use munshi_conversations::RunEvent;
 use munshi_identity::Role;
 use munshi_ledger::LedgerPack;
 use munshi_ledger::books::balances;

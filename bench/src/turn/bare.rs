@@ -6,12 +6,12 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 use anyhow::{Context, Result};
-use munshi_agent::commit::{self, ReplyRecord, TurnCommit, TurnStatus};
-use munshi_agent::decisions::TurnDecision;
-use munshi_agent::ingest::{self, Admission, FixedReply, IngestServices, RoutedMessage};
-use munshi_agent::sessions::SessionUpdate;
-use munshi_agent::steps::{self, NewRunStep};
-use munshi_agent::{messages, runs, sessions};
+use munshi_conversations::commit::{self, ReplyRecord, TurnCommit, TurnStatus};
+use munshi_conversations::decisions::TurnDecision;
+use munshi_conversations::ingest::{self, Admission, FixedReply, IngestServices, RoutedMessage};
+use munshi_conversations::sessions::{self, SessionUpdate};
+use munshi_conversations::steps::{self, NewRunStep};
+use munshi_conversations::{messages, runs};
 use munshi_identity::persons;
 use munshi_llm::gateway::{CallRecord, CallSubject, Capability, ModelCallOutcome as CallEnding};
 use munshi_llm::pricing::Cost;
@@ -49,8 +49,8 @@ impl Bare {
     pub(crate) fn new(shop: &Shop, runtime: &Runtime, ours: &Ours) -> Result<Self> {
         let inbound = ours.first_message()?;
         let received = runtime.block_on(Ours::run_turn(&shop.turns, inbound.clone(), Limits::None))?;
-        let read = move |tx: &mut Tx<'_>| -> munshi_agent::Result<_> {
-            let run = runs::find(tx, received.run)?.ok_or(munshi_agent::Error::NoRun)?;
+        let read = move |tx: &mut Tx<'_>| -> munshi_conversations::Result<_> {
+            let run = runs::find(tx, received.run)?.ok_or(munshi_conversations::Error::NoRun)?;
             let reply = run.reply.map(|id| messages::find(tx, id)).transpose()?.flatten();
             let said = messages::find(tx, received.message)?;
             Ok((reply, said, steps::list(tx, received.run)?))
@@ -126,8 +126,8 @@ impl Ready {
     }
 
     /// What a turn reads before it thinks.
-    fn read_turn_state(&self, tx: &mut Tx<'_>, id: munshi_types::RunId) -> munshi_agent::Result<()> {
-        let run = runs::find(tx, id)?.ok_or(munshi_agent::Error::NoRun)?;
+    fn read_turn_state(&self, tx: &mut Tx<'_>, id: munshi_types::RunId) -> munshi_conversations::Result<()> {
+        let run = runs::find(tx, id)?.ok_or(munshi_conversations::Error::NoRun)?;
         let run = run.conversation()?;
         sessions::find(tx, run.session)?;
         messages::list_newest(tx, run.session, i64::MAX, messages::READ)?;

@@ -6,7 +6,8 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 use anyhow::{Context, Result, ensure};
-use munshi_agent::{MessageReceipt, ReceiveOptions, RunEvent, TurnEngine};
+use munshi_agent::{MessageReceipt, ReceiveOptions, TurnEngine};
+use munshi_conversations::RunEvent;
 use munshi_safety::rate_limits::{LimitRefill, LimitSubject, RateLimit};
 use munshi_types::{InboundMessage, InboundSender, PersonId};
 

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use anyhow::Result;
 use munshi_agent::TurnEngine as Turns;
-use munshi_agent::ingest::IngestServices;
+use munshi_conversations::ingest::IngestServices;
 use munshi_identity::Role;
 use munshi_store::{Db, StoreOptions};
 use munshi_test_app::{TenantFiles, TestAppBuilder, build_message, list_migrations, notes};

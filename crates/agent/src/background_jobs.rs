@@ -2,11 +2,11 @@
 
 use std::sync::Arc;
 
+use munshi_conversations::outbox::OutboxDeliverer;
+use munshi_conversations::retention::{Summariser, SummaryJob};
 use munshi_jobs::JobRegistry;
 
 use crate::engine::TurnEngine;
-use crate::outbox::OutboxDeliverer;
-use crate::retention::{Summariser, SummaryJob};
 
 impl TurnEngine {
     /// Teaches a runner the jobs that turns make: sending what leaves, and keeping conversations short.

@@ -1,13 +1,11 @@
 //! Stopping a run.
 
-use munshi_store::Tx;
-use munshi_types::{IdGenerator, RunId, TenantId, Timestamp};
+use munshi_conversations::background::store::enqueue_run;
+use munshi_conversations::runs::{self, CancelRequestOutcome, RunLane};
+use munshi_conversations::{Error, HaltReason, Result, cancel, commit};
+use munshi_types::{RunId, TenantId};
 
 use crate::engine::TurnEngine;
-use crate::error::{Error, Result};
-use crate::runs::{self, CancelRequestOutcome, LeaseTerms, Run, RunLane};
-use crate::state::HaltReason;
-use crate::{background, commit};
 
 /// What came of asking a run to stop.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -16,36 +14,6 @@ pub enum RunCancelOutcome {
     Asked,
     /// It had ended before.
     TooLate,
-}
-
-/// Asks a run to stop where no engine is at hand. One that nobody works on is held for the length of a lease by nobody: then
-/// a node takes it up, sees what was asked, and ends it.
-pub fn request_unattended(
-    tx: &mut Tx<'_>,
-    ids: &IdGenerator,
-    run: RunId,
-    now: Timestamp,
-) -> Result<CancelRequestOutcome> {
-    let asked = runs::request_cancel(tx, run, now)?;
-    if asked == CancelRequestOutcome::Unheld {
-        claim_and_withdraw(tx, ids, run, now.into())?;
-    }
-    Ok(asked)
-}
-
-/// Takes up a run that nobody works on, and takes back what it has asked people.
-fn claim_and_withdraw(
-    tx: &mut Tx<'_>,
-    ids: &IdGenerator,
-    run: RunId,
-    terms: LeaseTerms,
-) -> Result<Option<Run>> {
-    let now = terms.now;
-    let taken = runs::claim(tx, run, terms)?;
-    let questions = taken.as_ref().map(|run| run.snapshot.pending_approvals()).unwrap_or_default();
-    let untold = commit::withdraw(tx, &questions, HaltReason::Cancelled.code(), now)?;
-    untold.record_with_ids(tx, ids, now)?;
-    Ok(taken)
 }
 
 impl TurnEngine {
@@ -66,13 +34,13 @@ impl TurnEngine {
                 return Ok((asked, None));
             }
             if let Some(known) = runs::find(tx, run)?.filter(|run| run.lane == RunLane::Background) {
-                background::enqueue_run(tx, &queue, run, "cancel", None)?;
+                enqueue_run(tx, &queue, run, "cancel", None)?;
                 let questions = known.snapshot.pending_approvals();
                 let untold = commit::withdraw(tx, &questions, HaltReason::Cancelled.code(), now)?;
                 untold.record_with_ids(tx, &ids, now)?;
                 return Ok((asked, None));
             }
-            Ok((asked, claim_and_withdraw(tx, &ids, run, terms)?))
+            Ok((asked, cancel::claim_and_withdraw(tx, &ids, run, terms)?))
         };
         match self.inner.db.write(tenant, unit).await? {
             (CancelRequestOutcome::NoRun, _) => return Err(Error::NoRun),

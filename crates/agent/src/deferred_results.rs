@@ -7,23 +7,22 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
+use munshi_conversations::commit::{self, CommittedTurn, TurnCommit};
+use munshi_conversations::runs::{self, NewRun, Run};
+use munshi_conversations::sessions::{self, Session};
+use munshi_conversations::snapshot::{
+    EpochStamp, ExchangeCall, ExchangeCallOutcome, OWN_CALL, ToolExchange, build_call_message,
+};
+use munshi_conversations::{Error, Result, RunSnapshot, late_acts};
 use munshi_safety::acts::{self, ActDecision, ActState};
 use munshi_store::Tx;
 use munshi_tools::{ActJournal, ToolAnswer};
 use munshi_types::{ActId, RunId};
 use serde_json::Value;
 
-use crate::commit::{self, CommittedTurn, TurnCommit};
 use crate::engine::TurnEngineInner;
-use crate::error::{Error, Result};
-use crate::late_acts;
 use crate::notify::{self, ConversationNotice};
 use crate::phrases::log_unrendered;
-use crate::runs::{self, NewRun, Run};
-use crate::sessions::{self, Session};
-use crate::snapshot::{
-    EpochStamp, ExchangeCall, ExchangeCallOutcome, OWN_CALL, RunSnapshot, ToolExchange, build_call_message,
-};
 
 /// Of a result, in letters.
 const LONGEST: usize = 1_500;

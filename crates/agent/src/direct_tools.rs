@@ -3,6 +3,7 @@
 
 use std::sync::Arc;
 
+use munshi_conversations::Result;
 use munshi_identity::Principal;
 use munshi_identity::keys::KeyCeiling;
 use munshi_pack::PackTurnContext;
@@ -18,7 +19,6 @@ use munshi_types::{ActId, KeyId, TenantPacks, ToolName};
 use serde_json::{Value, json};
 
 use crate::engine::{TurnEngine, TurnEngineInner};
-use crate::error::Result;
 
 /// A tool that is open, and the binding through which it is.
 #[derive(Clone)]

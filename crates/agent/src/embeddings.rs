@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use munshi_conversations::Result;
 use munshi_llm::gateway::{CallBilling, CallSubject, InMemoryCallLog};
 use munshi_llm::{ModelError, calls};
 use munshi_safety::budget::{BudgetLane, load_plan};
@@ -10,7 +11,6 @@ use munshi_tiers::BindingResolution;
 use munshi_types::{Id, PersonId, RunId};
 
 use crate::engine::TurnEngine;
-use crate::error::Result;
 use crate::model_routing::CallPayer;
 
 /// Vectors in the order of their texts.

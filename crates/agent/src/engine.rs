@@ -4,6 +4,10 @@ use std::collections::HashMap;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
+use munshi_conversations::chat_places::{ChatPlace, ChatPlaces};
+use munshi_conversations::ingest::IngestServices;
+use munshi_conversations::runs::RunLease;
+use munshi_conversations::{Result, outbox};
 use munshi_jobs::JobQueue;
 use munshi_lang::Phrasebook;
 use munshi_llm::Gateway;
@@ -22,15 +26,10 @@ use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 use tracing::Instrument;
 
-use crate::chat_places::{ChatPlace, ChatPlaces};
-use crate::error::Result;
-use crate::ingest::IngestServices;
-use crate::outbox;
 use crate::rules::BindingRulesCache;
 use crate::run_channels::RunChannels;
-use crate::run_load::WaitingCounts;
-use crate::runs::RunLease;
 use crate::settings::TurnSettings;
+use crate::waiting_counts::WaitingCounts;
 
 /// What an engine is made of.
 pub struct TurnEngineParts {

@@ -4,6 +4,10 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
+use munshi_conversations::marks::{ReplyMarks, ShownApproval};
+use munshi_conversations::runs::{self, Run};
+use munshi_conversations::sessions::{self, Session};
+use munshi_conversations::{Error, Result};
 use munshi_identity::persons;
 use munshi_safety::acts::{self, ActDecision};
 use munshi_safety::approvals::{
@@ -16,12 +20,8 @@ use munshi_types::{ApprovalId, PersonId};
 
 use crate::deferred_results;
 use crate::engine::{TurnEngine, TurnEngineInner};
-use crate::error::{Error, Result};
-use crate::marks::{ReplyMarks, ShownApproval};
 use crate::notify::{self, ConversationNotice};
 use crate::phrases::log_unrendered;
-use crate::runs::{self, Run};
-use crate::sessions::{self, Session};
 
 impl TurnEngine {
     /// Takes up acts whose process died and questions nobody answered in time, and goes on at once with the runs that

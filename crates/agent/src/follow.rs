@@ -4,17 +4,15 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 use std::time::Duration;
 
+use munshi_conversations::marks::{ReplyMark, ReplyMarks};
+use munshi_conversations::messages::{self, Message, MessageStatus};
+use munshi_conversations::runs::{self, Run, RunLane};
+use munshi_conversations::{Error, EventId, Result, RunEvent, RunState, TurnUsage};
 use munshi_types::{RunId, TenantId};
 
 use crate::background::RecordFollower;
 use crate::engine::{TurnEngine, TurnEngineInner};
-use crate::error::{Error, Result};
-use crate::event::{EventId, RunEvent, TurnUsage};
-use crate::marks::{ReplyMark, ReplyMarks};
-use crate::messages::{self, Message, MessageStatus};
 use crate::run_channels::{NextRunEvent, RunChannel};
-use crate::runs::{self, Run, RunLane};
-use crate::state::RunState;
 
 /// How often a run of another node is looked at; it doubles up to the longest.
 const PAUSE: Duration = Duration::from_millis(100);

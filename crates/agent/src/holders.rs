@@ -6,15 +6,14 @@
 //! on the node's data folder. A lost connection proves nothing: a holder that is cut off may still be at work, and
 //! keeps its lease.
 
-use munshi_store::{PlatformTx, Result as StoreResult, Row, across_tenants, params};
+use munshi_conversations::holders::{self, DeathProof};
+use munshi_conversations::runs::{self, RunLease};
+use munshi_conversations::{RUNS, Result};
+use munshi_store::PlatformTx;
 use munshi_types::{HolderId, Timestamp};
 
-use crate::RUNS;
 use crate::engine::TurnEngine;
-use crate::error::Result;
-pub use crate::process_identity::{DeathProof, ProcessIdentity};
 use crate::recover::MOST;
-use crate::runs::{self, RunLease};
 
 impl TurnEngine {
     /// Lets others tell whether this process lives.
@@ -25,7 +24,7 @@ impl TurnEngine {
             return Ok(());
         };
         let now = inner.clock.now();
-        inner.db.platform(RUNS).write(move |tx| add(tx, holder, &process, now)).await?;
+        inner.db.platform(RUNS).write(move |tx| holders::add(tx, holder, &process, now)).await?;
         Ok(())
     }
 
@@ -35,7 +34,7 @@ impl TurnEngine {
         let (Some(process), Some(holder)) = (&inner.settings.process, inner.ingest_services.holder) else {
             return Ok(0);
         };
-        let others = inner.db.platform(RUNS).read(move |tx| list_others(tx, holder)).await?;
+        let others = inner.db.platform(RUNS).read(move |tx| holders::list_others(tx, holder)).await?;
         let latest = |proof| match proof {
             DeathProof::ProcessGone => Timestamp::MAX,
             DeathProof::NodeRestarted => inner.holding_since.plus(runs::LEASE),
@@ -78,47 +77,4 @@ impl TurnEngine {
         }
         Ok(left.len())
     }
-}
-
-/// Stores a process, and forgets those that hold nothing any more.
-fn add(tx: &mut PlatformTx<'_>, id: HolderId, process: &ProcessIdentity, now: Timestamp) -> StoreResult<()> {
-    tx.execute(
-        across_tenants(
-            "DELETE FROM run_holders WHERE NOT EXISTS (
-               SELECT 1 FROM runs WHERE runs.lease_until IS NOT NULL AND runs.holder = run_holders.id)
-             AND since < $1",
-        ),
-        params![now.minus(std::time::Duration::from_secs(7 * 24 * 3600))],
-    )?;
-    tx.execute(
-        across_tenants(
-            "INSERT INTO run_holders (id, node, machine, pid, started, since) VALUES ($1, $2, $3, $4, $5, $6)
-             ON CONFLICT (id) DO UPDATE SET since = excluded.since",
-        ),
-        params![id, process.node, process.machine, i64::from(process.pid), process.started, now],
-    )?;
-    Ok(())
-}
-
-/// The other processes that hold runs now.
-fn list_others(tx: &mut PlatformTx<'_>, me: HolderId) -> StoreResult<Vec<(HolderId, ProcessIdentity)>> {
-    tx.all(
-        across_tenants(
-            "SELECT id, node, machine, pid, started FROM run_holders WHERE id <> $1 AND id IN (
-               SELECT holder FROM runs WHERE lease_until IS NOT NULL AND holder IS NOT NULL)",
-        ),
-        params![me],
-        read,
-    )
-}
-
-fn read(row: &Row<'_>) -> StoreResult<(HolderId, ProcessIdentity)> {
-    let pid: i64 = row.get(3)?;
-    let process = ProcessIdentity {
-        node: row.get(1)?,
-        machine: row.get(2)?,
-        pid: u32::try_from(pid).unwrap_or(u32::MAX),
-        started: row.get(4)?,
-    };
-    Ok((row.get(0)?, process))
 }

@@ -2,6 +2,12 @@
 
 use std::sync::{Arc, PoisonError};
 
+use munshi_conversations::chat_places::ChatPlace;
+use munshi_conversations::client_context::ClientContext;
+use munshi_conversations::decisions::TurnDecision;
+use munshi_conversations::ingest::{Admission, FixedReply, RoutedMessage};
+use munshi_conversations::runs::{self, RunLease};
+use munshi_conversations::{Error, HaltReason, Result};
 use munshi_lang::Phrasebook;
 use munshi_llm::chat::TokenUsage;
 use munshi_llm::gateway::Capability;
@@ -12,16 +18,9 @@ use munshi_tiers::{ActivePlace, AddressResolution, BindingResolution};
 use munshi_types::{BindingId, InboundMessage, InboundTarget, PersonId, RunId, TenantId, ToolName};
 use tokio_util::sync::CancellationToken;
 
-use crate::chat_places::ChatPlace;
-use crate::client_context::ClientContext;
-use crate::decisions::TurnDecision;
 use crate::engine::{PendingTurn, TurnEngineInner};
-use crate::error::{Error, Result};
-use crate::ingest::{Admission, FixedReply, RoutedMessage};
 use crate::phrases::log_unrendered;
 use crate::reply_language::ReplyLanguage;
-use crate::runs::{self, RunLease};
-use crate::state::HaltReason;
 
 /// More queued runs are not remembered; what is forgotten is looked up.
 const MAX_PENDING_TURNS: usize = 10_000;

@@ -9,22 +9,15 @@
 use std::time::Duration;
 
 use futures_util::future::BoxFuture;
-use munshi_store::Tx;
-use munshi_types::HolderId;
+use munshi_conversations::isolation::{MOST_TOGETHER, mark_alone, unmark_alone};
+use munshi_conversations::runs::{self, RunLease};
+use munshi_conversations::{Error, Result};
 use tokio::sync::{OwnedRwLockReadGuard, OwnedRwLockWriteGuard};
 
 use crate::engine::TurnEngineInner;
-use crate::error::{Error, Result};
-use crate::runs::{self, RunLease};
-use crate::sealing::seal_by;
-use crate::snapshot::RunSnapshot;
 
-/// Take-ups beside other turns, before a run goes on alone.
-const MOST_TOGETHER: i64 = 3;
 /// Deaths under its own marker, before it is set aside.
 const MOST_DEATHS: usize = 3;
-/// So often a process may lose a run under its marker without that counting as a death.
-const MOST_SURVIVED: u32 = 10;
 /// So long a process has lived before a run's last try in it.
 const SETTLED: Duration = Duration::from_secs(5);
 /// So often it is waited for that other turns end. Where turns always take longer it goes on beside them, marked all the
@@ -70,28 +63,6 @@ impl TurnPass {
             pass => pass,
         };
         work.await
-    }
-}
-
-impl RunSnapshot {
-    /// How often the process died while this run went on alone, since it last came further.
-    fn deaths(&self, lease: RunLease) -> usize {
-        self.alone.iter().filter(|epoch| **epoch > self.rested && **epoch < lease.epoch).count()
-    }
-
-    /// Takes the last marker off where this very process made it in an earlier lease: it lost the run and did not die of it.
-    /// Not for ever: a run that holds its process up for so long that its lease passes is as bad as one that ends it.
-    fn forgive_survived(&mut self, process: HolderId, lease: RunLease) {
-        let is_lost = self.alone.last().is_some_and(|epoch| *epoch > self.rested && *epoch < lease.epoch);
-        if is_lost && self.alone_in == Some(process) && self.survived < MOST_SURVIVED {
-            self.alone.pop();
-            self.alone_in = None;
-            self.survived += 1;
-        }
-    }
-
-    fn is_suspect(&self, lease: RunLease) -> bool {
-        lease.epoch - self.rested > MOST_TOGETHER
     }
 }
 
@@ -143,63 +114,5 @@ impl TurnEngineInner {
         }
         tracing::warn!(run = %lease.run, "timed out waiting for other turns; suspect run continues beside them");
         None
-    }
-}
-
-/// Commits that the run goes on alone from here.
-fn mark_alone(tx: &mut Tx<'_>, lease: RunLease, process: HolderId) -> Result<()> {
-    let run = runs::find(tx, lease.run)?.ok_or(Error::NoRun)?;
-    let (person, mut snapshot) = (run.person(), run.snapshot);
-    snapshot.forgive_survived(process, lease);
-    snapshot.alone.retain(|epoch| *epoch > snapshot.rested && *epoch < lease.epoch);
-    snapshot.alone.push(lease.epoch);
-    snapshot.alone_in = Some(process);
-    let by = seal_by(tx, person)?;
-    runs::advance(tx, (lease, by), run.state, &snapshot)?;
-    Ok(())
-}
-
-/// Commits that it is alone no longer: a death from here on is nobody's in particular.
-fn unmark_alone(tx: &mut Tx<'_>, lease: RunLease) -> Result<()> {
-    let run = runs::find(tx, lease.run)?.ok_or(Error::NoRun)?;
-    let (person, mut snapshot) = (run.person(), run.snapshot);
-    snapshot.alone.retain(|epoch| *epoch != lease.epoch);
-    snapshot.alone_in = None;
-    let by = seal_by(tx, person)?;
-    runs::advance(tx, (lease, by), run.state, &snapshot)?;
-    Ok(())
-}
-
-#[cfg(test)]
-mod tests {
-    use munshi_types::{IdGenerator, Timestamp};
-
-    use super::*;
-
-    #[test]
-    fn a_process_that_lost_a_run_is_no_death_and_a_second_try_of_one_lease_is_neither() {
-        let ids = IdGenerator::system();
-        let (process, another): (HolderId, HolderId) = (ids.next(), ids.next());
-        let lease =
-            |epoch| RunLease { tenant: ids.next(), run: ids.next(), epoch, until: Timestamp::from_micros(0) };
-        let marked = |epoch| RunSnapshot {
-            rested: 1,
-            alone: vec![epoch],
-            alone_in: Some(process),
-            ..RunSnapshot::default()
-        };
-        let forgiven = |mut snapshot: RunSnapshot, process, epoch| {
-            snapshot.forgive_survived(process, lease(epoch));
-            (snapshot.alone, snapshot.survived)
-        };
-        assert_eq!(forgiven(marked(5), process, 6), (vec![], 1));
-        assert_eq!(forgiven(marked(5), process, 5), (vec![5], 0), "it is the same take-up");
-        assert_eq!(forgiven(marked(1), process, 6), (vec![1], 0), "it came further since");
-        assert_eq!(forgiven(marked(5), another, 6), (vec![5], 0), "another process died");
-        let often = RunSnapshot { survived: MOST_SURVIVED, ..marked(5) };
-        assert_eq!(forgiven(often.clone(), process, 6), (vec![5], MOST_SURVIVED));
-        let mut further = often;
-        further.note_progress(6);
-        assert_eq!(further.survived, 0);
     }
 }

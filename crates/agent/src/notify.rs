@@ -2,6 +2,10 @@
 
 use std::collections::BTreeSet;
 
+use munshi_conversations::marks::ReplyMarks;
+use munshi_conversations::messages::{self, Message, MessageSpeaker, MessageStatus};
+use munshi_conversations::sessions::{self, Session, SessionUpdate};
+use munshi_conversations::{Result, outbox, retention, taint_bits};
 use munshi_identity::persons;
 use munshi_lang::Locale;
 use munshi_safety::pipeline::TaintSource;
@@ -10,12 +14,7 @@ use munshi_tiers::prompt::UtteranceText;
 use munshi_types::RunId;
 
 use crate::engine::TurnEngineInner;
-use crate::error::Result;
-use crate::marks::ReplyMarks;
-use crate::messages::{self, Message, MessageSpeaker, MessageStatus};
 use crate::reply_language::resolve_locale;
-use crate::sessions::{self, Session, SessionUpdate};
-use crate::{outbox, retention, taint_bits};
 
 /// What is said.
 #[derive(Debug, Default)]

@@ -2,24 +2,23 @@
 
 use std::time::Duration;
 
+use munshi_conversations::client_context::ClientCallRequest;
+use munshi_conversations::marks::ReplyMarks;
+use munshi_conversations::messages::{self, Message, MessageStatus};
+use munshi_conversations::runs::{self, Run};
+use munshi_conversations::steps::{self, RunStep};
+use munshi_conversations::{
+    Error, HaltReason, Result, RunEvent, RunState, TurnTimings, TurnUsage, decisions, violations,
+};
 use munshi_safety::approvals::ApprovalStatus;
-use munshi_store::{Tx, params};
+use munshi_store::Tx;
 use munshi_types::tier::LanguageCode;
 use munshi_types::{ApprovalId, MessageId, RunId, SessionId, TenantId};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::client_context::ClientCallRequest;
-use crate::decisions::{self, TurnTimings};
 use crate::engine::TurnEngine;
-use crate::error::{Error, Result};
-use crate::event::{RunEvent, TurnUsage};
 use crate::follow::is_ended_or_waiting;
-use crate::marks::ReplyMarks;
-use crate::messages::{self, Message, MessageStatus};
-use crate::runs::{self, Run};
-use crate::state::{HaltReason, RunState};
-use crate::steps::{self, RunStep};
 
 const PAUSE: Duration = Duration::from_millis(50);
 const LONGEST: Duration = Duration::from_secs(1);
@@ -111,11 +110,7 @@ fn read(tx: &mut Tx<'_>, id: RunId) -> Result<Option<RunOutcome>> {
     let cut = steps.iter().any(|step| step.body["cut"] == true);
     let handed = steps.iter().filter_map(|step| parse_client_call(&step.body)).collect();
     let calls = calls(steps);
-    let violations = tx.all(
-        "SELECT rule FROM guardrail_violations WHERE tenant_id = $1 AND run_id = $2 ORDER BY at, id",
-        params![id],
-        |row| row.get(0),
-    )?;
+    let violations = violations::list_rules_of_run(tx, id)?;
     let timings = decisions::find_timings(tx, id)?.unwrap_or_default();
     let approval = find_pending_approval(tx, &run)?;
     let degraded = reply.as_ref().is_some_and(|reply| reply.standing == MessageStatus::Degraded);
@@ -193,7 +188,7 @@ fn find_pending_approval(tx: &mut Tx<'_>, run: &Run) -> Result<Option<ApprovalId
         munshi_safety::approvals::list_pending(tx, munshi_types::Id::as_uuid(run.conversation()?.session))?;
     let waits = |id: ApprovalId| {
         run.snapshot.iter_calls().any(|called| {
-            matches!(called.outcome, crate::snapshot::ExchangeCallOutcome::Waiting { approval, .. } if approval == id)
+            matches!(called.outcome, munshi_conversations::snapshot::ExchangeCallOutcome::Waiting { approval, .. } if approval == id)
         })
     };
     let open = pending.iter().filter(|known| known.state == ApprovalStatus::Pending && waits(known.id));

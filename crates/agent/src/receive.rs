@@ -3,15 +3,13 @@
 use std::sync::Arc;
 use std::time::Instant;
 
+use munshi_conversations::client_context::ClientContext;
+use munshi_conversations::ingest::{self, RoutedMessage};
+use munshi_conversations::{IngestStatus, KeyUse, Result, runs};
 use munshi_safety::rate_limits::RateLimit;
 use munshi_types::{InboundMessage, MessageId, PersonId, RunId, SessionId, TenantId};
 
-use crate::client_context::ClientContext;
 use crate::engine::{PendingTurn, TurnEngine};
-use crate::error::Result;
-use crate::ingest::{self, IngestStatus, RoutedMessage};
-use crate::key_use::KeyUse;
-use crate::runs;
 use crate::turn_metrics;
 
 /// What comes with a message beside its words.

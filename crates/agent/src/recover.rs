@@ -4,22 +4,19 @@ use std::collections::BTreeMap;
 use std::sync::{Arc, MutexGuard, PoisonError};
 use std::time::Duration;
 
+use munshi_conversations::background::store::{enqueue_run, list_stranded};
+use munshi_conversations::chat_places::ChatPlace;
+use munshi_conversations::runs::{self, LEASE, Run, RunLane, RunLease};
+use munshi_conversations::snapshot::ExchangeCallOutcome;
+use munshi_conversations::{Error, RUNS, Result, RunRecoveryScope, RunState};
 use munshi_safety::acts;
 use munshi_safety::approvals::{self, ApprovalStatus};
-use munshi_store::{PlatformTx, Tx, across_tenants, params};
+use munshi_store::{PlatformTx, Tx};
 use munshi_types::{ActId, RunId, SessionId, TenantId, Timestamp};
 use tokio_util::sync::CancellationToken;
-use uuid::Uuid;
 
-use crate::RUNS;
-use crate::background;
-use crate::chat_places::ChatPlace;
 use crate::engine::{RecoveryCursor, TurnEngine, TurnEngineInner};
-use crate::error::{Error, Result};
 use crate::expired_approvals::ConversationJournal;
-use crate::runs::{self, LEASE, Run, RunLane, RunLease, RunRecoveryScope};
-use crate::snapshot::ExchangeCallOutcome;
-use crate::state::RunState;
 
 /// So many are taken up in one go.
 pub(crate) const MOST: usize = 64;
@@ -178,7 +175,7 @@ impl TurnEngine {
             }
             if known.lane == RunLane::Background {
                 let queue = &inner.ingest_services.queue;
-                background::enqueue_run(tx, queue, run, &format!("answer/{}", known.epoch), None)?;
+                enqueue_run(tx, queue, run, &format!("answer/{}", known.epoch), None)?;
                 return Ok(Resumption::Queued);
             }
             if !has_place {
@@ -284,7 +281,7 @@ impl TurnEngine {
 
     /// Runs of the background that nobody goes on with any more go back into the queue.
     async fn requeue_stranded(&self, now: Timestamp) -> Result<usize> {
-        let read = move |tx: &mut PlatformTx<'_>| background::list_stranded(tx, now, MOST);
+        let read = move |tx: &mut PlatformTx<'_>| list_stranded(tx, now, MOST);
         let stranded = self.inner.db.platform(RUNS).read(read).await?;
         let count = stranded.len();
         for run in stranded {
@@ -301,7 +298,12 @@ impl TurnEngine {
         let mut taken = 0;
         for _ in 0..PAGES {
             let from = *self.lock_cursor();
-            let page = self.inner.db.platform(RUNS).read(move |tx| list_waiting(tx, from)).await?;
+            let page = self
+                .inner
+                .db
+                .platform(RUNS)
+                .read(move |tx| runs::list_waiting_for_person(tx, from, PAGE))
+                .await?;
             let last = page.last().map(|(_, run, began_at)| (*began_at, *run));
             let is_whole = page.len() < PAGE as usize;
             taken += self.resume_answered(page).await?;
@@ -336,22 +338,6 @@ impl TurnEngine {
         }
         Ok(taken)
     }
-}
-
-/// A page of those that wait for a person, the longest first.
-fn list_waiting(
-    tx: &mut PlatformTx<'_>,
-    from: RecoveryCursor,
-) -> munshi_store::Result<Vec<(TenantId, RunId, Timestamp)>> {
-    let (began_at, run) = from.unwrap_or((Timestamp::EPOCH, RunId::from_uuid(Uuid::nil())));
-    tx.all(
-        across_tenants(
-            "SELECT tenant_id, id, began_at FROM runs WHERE state = 'waiting_approval' AND (began_at, id) > ($1, $2)
-             ORDER BY began_at, id LIMIT $3",
-        ),
-        params![began_at, run, i64::from(PAGE)],
-        |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)),
-    )
 }
 
 /// Those that can go on.

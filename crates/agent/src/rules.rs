@@ -3,12 +3,11 @@
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
+use munshi_conversations::Result;
 use munshi_guardrails::{GuardrailRuleSet, PromptFingerprint};
 use munshi_tiers::{BindingResolution, build_rule_set};
 use munshi_types::TierId;
 use munshi_types::tier::TierName;
-
-use crate::error::Result;
 
 /// More are not kept at once; a binding's come back with its next turn.
 const KEPT: usize = 1_000;

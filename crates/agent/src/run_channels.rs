@@ -4,12 +4,11 @@ use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
+use munshi_conversations::runs::RunLease;
+use munshi_conversations::{EventId, RunEvent};
 use munshi_types::{RunId, TenantId, Timestamp};
 use tokio::sync::Notify;
 use tokio_util::sync::CancellationToken;
-
-use crate::event::{EventId, RunEvent};
-use crate::runs::RunLease;
 
 /// Runs that ended stay for those who come back, this long.
 const KEPT: Duration = Duration::from_secs(180);

@@ -5,17 +5,16 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use futures_util::FutureExt;
+use munshi_conversations::chat_places::ChatPlace;
+use munshi_conversations::runs::{self, LEASE, RunLease, RunLeaseRenewal};
+use munshi_conversations::{Error, HaltReason, Result};
 use munshi_tiers::BindingResolution;
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
-use crate::chat_places::ChatPlace;
 use crate::engine::{PendingTurn, TurnEngine, TurnEngineInner};
-use crate::error::{Error, Result};
 use crate::isolation::TurnPass;
 use crate::run_channels::RunChannel;
-use crate::runs::{self, LEASE, RunLease, RunLeaseRenewal};
-use crate::state::HaltReason;
 use crate::turn::{StagesOutcome, Turn, TurnOutcome, TurnPreparation};
 
 /// How often a turn goes on after the database could not be reached, and the pause that doubles between.

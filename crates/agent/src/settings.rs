@@ -2,9 +2,8 @@
 
 use std::time::Duration;
 
+use munshi_conversations::holders::ProcessIdentity;
 use munshi_safety::budget::ModelClasses;
-
-use crate::process_identity::ProcessIdentity;
 
 #[derive(Clone, Debug)]
 pub struct TurnSettings {

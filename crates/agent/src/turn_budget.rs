@@ -5,6 +5,8 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use async_trait::async_trait;
+use munshi_conversations::RunSnapshot;
+use munshi_conversations::snapshot::{ReservationUse, sum};
 use munshi_llm::ModelError;
 use munshi_llm::gateway::{CallBudget, CallSpend};
 use munshi_safety::budget::{
@@ -12,8 +14,6 @@ use munshi_safety::budget::{
 };
 use munshi_types::{ReservationId, Timestamp};
 use uuid::Uuid;
-
-use crate::snapshot::{ReservationUse, RunSnapshot, sum};
 
 /// How often, and how long, a call that was broken off is waited for.
 const QUIET: u32 = 50;

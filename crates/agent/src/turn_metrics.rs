@@ -3,9 +3,9 @@
 use std::time::Duration;
 
 use metrics::{counter, histogram};
+use munshi_conversations::TurnTimings;
+use munshi_conversations::decisions::TurnDecision;
 use munshi_types::tier::Channel;
-
-use crate::decisions::{TurnDecision, TurnTimings};
 
 /// A turn that ended, or waits for a person, and is stored.
 pub(crate) fn record_turn(channel: Channel, decision: &TurnDecision, took: &TurnTimings) {

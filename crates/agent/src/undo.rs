@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use munshi_conversations::Result;
 use munshi_identity::Principal;
 use munshi_identity::keys::KeyCeiling;
 use munshi_safety::acts::{self, Act, UndoRefusal, UndoStep};
@@ -12,7 +13,6 @@ use munshi_tools::{NoActJournal, ToolAnswer, ToolCallRequest};
 use munshi_types::{ActId, Autonomy, Conduct, KeyId, TenantId, TenantPacks, Zone};
 
 use crate::engine::{TurnEngine, TurnEngineInner};
-use crate::error::Result;
 
 /// Who wants what taken back.
 #[derive(Clone, Debug)]

@@ -1,9 +1,8 @@
 //! Turns that found no free place are begun when there is one, on whichever node.
 
-use crate::RUNS;
+use munshi_conversations::{RUNS, Result, runs};
+
 use crate::engine::TurnEngine;
-use crate::error::Result;
-use crate::runs;
 
 /// So many are looked for at once.
 const LOOK: usize = 64;

@@ -10,6 +10,7 @@
 //! - [`Role`], [`PrincipalStanding`]: what somebody is; [`Principal`]: for whom something is done
 //! - [`PermissionRules`], [`authorize`]: what a role may see and do, and whom to ask otherwise
 //! - [`persons`]: the people as the store keeps them, met, and merged; [`ContactAddress`]: how they are reached
+//! - [`row_sealing`]: sealing what stood plain before
 //! - [`keys`]: API keys, made, shown once, and told again from a request
 //! - [`codes`]: one-time codes, asked for and answered
 //! - [`operators`]: accounts and their roles; [`sign_ins`], [`links`], [`passwords`], [`login_backoff`]: how they come in
@@ -33,6 +34,7 @@ mod permission;
 pub mod persons;
 mod principal;
 mod role;
+pub mod row_sealing;
 pub mod sign_ins;
 mod token;
 
@@ -59,4 +61,6 @@ pub const MIGRATIONS: &[Migration] = &[
     migration!("0047_key_closed_scopes"),
     migration!("0048_keeper_keys"),
     migration!("0062_person_keys"),
+    migration!("0064_sealed_persons"),
+    migration!("0066_sealed_rows"),
 ];

@@ -1,6 +1,6 @@
 //! What was said in a conversation, newest first. Whoever opens somebody else's is written down.
 
-use munshi_agent::messages::{self, Message};
+use munshi_conversations::messages::{self, Message};
 use munshi_identity::keys::{ApiAccess, Area};
 use munshi_pack::operation::{
     CallerClass, ListView, Operation, OperationEffect, OperationError, OperationSpec, RouteMethod,

@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 
 use jiff::ToSpan;
-use munshi_agent::rollups::report::{self, TurnStatsReport};
-use munshi_agent::rollups::{self, TurnTallyLine};
+use munshi_conversations::rollups::report::{self, TurnStatsReport};
+use munshi_conversations::rollups::{self, TurnTallyLine};
 use munshi_identity::keys::{ApiAccess, Area};
 use munshi_pack::operation::{
     CallerClass, Operation, OperationEffect, OperationError, OperationSpec, RouteMethod,

@@ -3,8 +3,8 @@
 use munshi_pack::operation::{OperationError, OperationErrorCode, sentence};
 
 /// For `map_err`: errors of the floors below the agent's become answers by `?` alone.
-pub(crate) fn convert_turn_error(error: munshi_agent::Error) -> OperationError {
-    use munshi_agent::Error as E;
+pub(crate) fn convert_turn_error(error: munshi_conversations::Error) -> OperationError {
+    use munshi_conversations::Error as E;
     match error {
         E::NoRun => OperationError::new(OperationErrorCode::NotFound, "No such run.")
             .hint("List the accessible ones with GET /v1/runs or `munshi runs list`."),

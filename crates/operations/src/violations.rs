@@ -1,6 +1,6 @@
 //! Rules that a reply broke, newest first.
 
-use munshi_agent::violations::{self, Violation};
+use munshi_conversations::violations::{self, Violation};
 use munshi_identity::keys::{ApiAccess, Area};
 use munshi_pack::operation::{
     CallerClass, ListInput, ListView, Operation, OperationEffect, OperationError, OperationSpec, RouteMethod,

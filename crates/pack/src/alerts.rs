@@ -4,8 +4,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use munshi_safety::audit::{self, AuditActor, AuditActorKind, AuditEvent, NewAuditEntry};
 use munshi_store::{
-    Cursor, Error, JsonText, Page, PageRequest, Result, Row, SealedBy, SealedColumn, SealedText, Tx, params,
-    sql_in_both_orders,
+    Cursor, Error, JsonText, Page, PageRequest, PlainColumn, Result, Row, SealedBy, SealedColumn, SealedKey,
+    SealedTable, SealedText, Tx, params, sql_in_both_orders,
 };
 use munshi_types::{AlertId, Id, IdGenerator, Timestamp};
 use serde_json::json;
@@ -14,6 +14,20 @@ use crate::heartbeat::{Alert, AlertSeverity};
 
 const TEXT: SealedColumn = SealedColumn::new("pack_alerts", "text");
 const SLOTS: SealedColumn = SealedColumn::new("pack_alerts", "slots");
+
+/// Alerts from before they were sealed.
+pub(crate) const ALERTS_OF_BEFORE: SealedTable = SealedTable {
+    name: "pack_alerts",
+    key: SealedKey::Id,
+    next: (
+        "SELECT id AS row_id, NULL AS person, text, slots FROM pack_alerts
+         WHERE tenant_id = $1 AND id > $2 ORDER BY id LIMIT $3",
+        "SELECT id AS row_id, NULL AS person, text, slots FROM pack_alerts
+         WHERE tenant_id = $1 AND id > $2 ORDER BY id LIMIT $3 FOR NO KEY UPDATE",
+    ),
+    update: "UPDATE pack_alerts SET text = $3, slots = $4 WHERE tenant_id = $1 AND id = $2",
+    columns: &[PlainColumn::Text(TEXT), PlainColumn::Json(SLOTS)],
+};
 
 /// A stored alert.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -93,7 +93,10 @@ pub use turn_context::{EarlierMessage, EarlierSpeaker, PackTurnContext, QueryEnt
 pub use turn_hook::{FinishedCall, FinishedTurn, TurnHook};
 pub use webhook::{PackDeliveryCall, PackWebhook, WebhookRejection, WebhookRequest, WebhookVerdict};
 
-use munshi_store::{Migration, migration};
+use munshi_store::{Migration, SealedTable, migration};
 
 pub const MIGRATIONS: &[Migration] =
     &[migration!("0053_pack_alerts"), migration!("0055_pack_deliveries"), migration!("0056_pack_cursors")];
+
+/// The tables whose rows of before are to be sealed.
+pub const SEALED_TABLES: &[SealedTable] = &[alerts::ALERTS_OF_BEFORE];

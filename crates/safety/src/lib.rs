@@ -30,7 +30,7 @@ pub mod vault;
 
 pub use error::{Error, Result};
 
-use munshi_store::{Migration, migration};
+use munshi_store::{Migration, SealedTable, migration};
 
 pub const MIGRATIONS: &[Migration] = &[
     migration!("0007_audit"),
@@ -44,3 +44,7 @@ pub const MIGRATIONS: &[Migration] = &[
     migration!("0051_proposed_operations"),
     migration!("0058_act_undo"),
 ];
+
+/// The tables whose rows of before are to be sealed.
+pub const SEALED_TABLES: &[SealedTable] =
+    &[acts::ACTS_OF_BEFORE, approvals::APPROVALS_OF_BEFORE, proposals::PROPOSALS_OF_BEFORE];

@@ -3,8 +3,8 @@
 use std::time::Duration;
 
 use munshi_store::{
-    AdminTx, Cursor, JsonText, Page, PageRequest, PlatformScope, PlatformTx, Row, SealedBy, SealedColumn, Tx,
-    across_tenants, params, sql_in_both_orders,
+    AdminTx, Cursor, JsonText, Page, PageRequest, PlainColumn, PlatformScope, PlatformTx, Row, SealedBy,
+    SealedColumn, SealedKey, SealedTable, Tx, across_tenants, params, sql_in_both_orders,
 };
 use munshi_types::{Id, KeyId, ProposalId, Timestamp};
 use serde_json::{Value, json};
@@ -59,6 +59,20 @@ impl ProposalState {
 
 const INPUT: SealedColumn = SealedColumn::new("proposed_operations", "input");
 const OUTCOME: SealedColumn = SealedColumn::new("proposed_operations", "outcome");
+
+/// Proposals from before they were sealed.
+pub(crate) const PROPOSALS_OF_BEFORE: SealedTable = SealedTable {
+    name: "proposed_operations",
+    key: SealedKey::Id,
+    next: (
+        "SELECT id AS row_id, NULL AS person, input, outcome FROM proposed_operations
+         WHERE tenant_id = $1 AND id > $2 ORDER BY id LIMIT $3",
+        "SELECT id AS row_id, NULL AS person, input, outcome FROM proposed_operations
+         WHERE tenant_id = $1 AND id > $2 ORDER BY id LIMIT $3 FOR NO KEY UPDATE",
+    ),
+    update: "UPDATE proposed_operations SET input = $3, outcome = $4 WHERE tenant_id = $1 AND id = $2",
+    columns: &[PlainColumn::Json(INPUT), PlainColumn::Json(OUTCOME)],
+};
 
 #[derive(Clone, Debug, PartialEq)]
 pub struct ProposedOperation {

@@ -9,6 +9,7 @@ use tokio::sync::oneshot::Receiver;
 use crate::address::DatabaseAddress;
 use crate::error::{Error, Result};
 use crate::health::StoreHealth;
+use crate::lane::UnitLane;
 use crate::migrate::{self, Migrations};
 use crate::options::StoreOptions;
 use crate::postgres::PostgresPool;
@@ -139,7 +140,7 @@ impl Db {
     ) -> Pin<Box<dyn Future<Output = Result<UnitAnswer>> + Send + '_>> {
         Box::pin(async move {
             refuse_nesting()?;
-            let (unit, answer, claim) = UnitOfWork::new(scope, act);
+            let (unit, answer, claim) = UnitOfWork::new((scope, UnitLane::current()), act);
             self.send(unit, access);
             self.wait(answer, claim).await
         })

@@ -27,7 +27,8 @@
 //! - [`Db`], [`Platform`]: the handles; [`Tx`], [`PlatformTx`], [`AdminTx`]: what a unit holds; [`PlatformScope`]: why it may see all tenants
 //! - [`Sql`], [`across_tenants`], [`params!`], [`Row`], [`JsonText`], [`Vector`]: statements, parameters, rows
 //! - [`migrate`], [`Migration`]: the schema; [`page`], [`SortOrder`], [`sql_in_both_orders!`]: keyset paging either way; [`tenants`]: the registry; [`maintenance`]: backup, checks
-//! - [`SealedColumn`], [`Keyring`]: text that is sealed at rest, and who fills in its keys
+//! - [`in_background`]: work that people's passes
+//! - [`SealedColumn`], [`Keyring`]: text that is sealed at rest, and who fills in its keys; [`SealedTable`]: sealing what stood plain before
 //! - `session`, `unit`: a unit on its way; `sqlite`, `postgres`: the engines
 //!
 //! # To add a table
@@ -43,11 +44,13 @@ mod admin_tx;
 mod db;
 mod error;
 mod health;
+mod lane;
 pub mod maintenance;
 mod meter;
 pub mod migrate;
 mod options;
 pub mod page;
+mod plain_rows;
 mod postgres;
 mod row;
 mod sealing;
@@ -65,9 +68,11 @@ pub use address::{DatabaseAddress, PostgresAddress};
 pub use admin_tx::{AdminTx, AuditNote, PlatformAdminTx};
 pub use db::{Db, Platform};
 pub use error::{Error, Result};
+pub use lane::in_background;
 pub use migrate::{Migration, Migrations};
 pub use options::StoreOptions;
 pub use page::{Cursor, CursorError, ListCursor, Page, PageRequest};
+pub use plain_rows::{FindSeal, PlainColumn, RowMark, SealedKey, SealedTable};
 pub use row::{ColumnIndex, Row};
 pub use sealing::{Keyring, RowId, SealedBy, SealedCell, SealedColumn, SealedText, is_sealed};
 pub use sort_order::{OrderedSql, SortOrder, SortOrderError, reverse_sql};

@@ -13,7 +13,7 @@ use crate::params;
 use crate::sql::across_tenants;
 pub use crate::sqlite::backup::BackupProgress;
 pub use crate::sqlite::file::format_timestamp;
-use crate::sqlite::{backup, file};
+use crate::sqlite::{backup, file, rewrite};
 use crate::tx::PlatformScope;
 
 /// Asking the database how it is.
@@ -56,6 +56,13 @@ impl Db {
         self.platform(CARE).read(move |tx| tx.one(across_tenants(text), &[], |row| row.get(0))).await
     }
 
+    /// Brings SQLite's log into the file and cuts it, so that nothing is left in it of what was removed. Nothing on Postgres.
+    pub async fn empty_log(&self) -> Result<()> {
+        let DatabaseAddress::Sqlite(path) = self.address().clone() else { return Ok(()) };
+        let options = self.options().clone();
+        run_blocking(move || rewrite::empty_log(&path, &options)).await
+    }
+
     /// Copies the live database to `target` while others go on working; SQLite only.
     pub async fn backup(
         &self,
@@ -64,6 +71,15 @@ impl Db {
     ) -> Result<()> {
         backup(self.address(), target, self.options(), progress).await
     }
+}
+
+/// Writes a SQLite file anew, so that nothing stands in it that was overwritten or removed. Takes seconds for each gigabyte, in which
+/// nobody writes. False on Postgres, whose own `VACUUM FULL` does so.
+pub async fn rewrite_file(address: &DatabaseAddress, options: &StoreOptions) -> Result<bool> {
+    let DatabaseAddress::Sqlite(path) = address.clone() else { return Ok(false) };
+    let options = options.clone();
+    run_blocking(move || rewrite::rewrite_file(&path, &options)).await?;
+    Ok(true)
 }
 
 /// Copies a database to `target` whatever its tables are, also while others work with it: an upgrade begins with a

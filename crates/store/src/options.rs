@@ -24,6 +24,8 @@ pub struct StoreOptions {
     pub busy_timeout: Duration,
     /// Postgres: how long connecting and logging in may take.
     pub connect_timeout: Duration,
+    /// SQLite: whether what is removed is overwritten with zeros at once.
+    pub wipes_removed: bool,
     /// What seals and opens text at rest. Without one a unit that wants either is refused.
     pub keyring: Option<Arc<dyn Keyring>>,
 }
@@ -38,6 +40,7 @@ impl Default for StoreOptions {
             queue_timeout: Duration::from_secs(30),
             busy_timeout: Duration::from_secs(5),
             connect_timeout: Duration::from_secs(10),
+            wipes_removed: false,
             keyring: None,
         }
     }

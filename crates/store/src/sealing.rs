@@ -90,6 +90,10 @@ impl SealedColumn {
         Self { table, column }
     }
 
+    pub(crate) fn name(self) -> &'static str {
+        self.column
+    }
+
     /// The value of this column in a row.
     pub fn cell(self, row: impl Into<RowId>) -> SealedCell {
         SealedCell { column: self, row: row.into() }
@@ -136,14 +140,22 @@ impl SealedCell {
 
 impl<T: Id> From<T> for RowId {
     fn from(id: T) -> Self {
-        Self::of(&[id.as_uuid().as_bytes()])
+        Self::of_uuid(id.as_uuid())
     }
 }
 
 impl RowId {
     /// A row that is one of several of something, by its number.
     pub fn numbered(id: impl Id, number: i64) -> Self {
-        Self::of(&[id.as_uuid().as_bytes(), &number.to_be_bytes()])
+        Self::of_numbered(id.as_uuid(), number)
+    }
+
+    pub(crate) fn of_uuid(id: Uuid) -> Self {
+        Self::of(&[id.as_bytes()])
+    }
+
+    pub(crate) fn of_numbered(id: Uuid, number: i64) -> Self {
+        Self::of(&[id.as_bytes(), &number.to_be_bytes()])
     }
 
     /// A row that is known by texts.

@@ -6,7 +6,8 @@
 
 use std::sync::Arc;
 
-use munshi_types::TenantId;
+use munshi_types::{DataKeyId, TenantId};
+use uuid::Uuid;
 
 use crate::error::{Error, Result};
 use crate::row::{EngineRow, Row};
@@ -39,6 +40,8 @@ pub(crate) struct UnitSession {
     changed: bool,
     /// How many attempts are open: names their savepoints.
     depth: u32,
+    /// Keys that this unit found or gave. Others may know of them after the commit only.
+    owner_keys: Vec<(Uuid, DataKeyId)>,
 }
 
 impl UnitSession {
@@ -52,6 +55,7 @@ impl UnitSession {
             outage: None,
             changed: false,
             depth: 0,
+            owner_keys: Vec::new(),
         }
     }
 
@@ -78,6 +82,15 @@ impl UnitSession {
         self.outage = None;
         self.changed = false;
         self.depth = 0;
+        self.owner_keys.clear();
+    }
+
+    pub(crate) fn find_owner_key(&self, owner: Uuid) -> Option<DataKeyId> {
+        self.owner_keys.iter().find(|(known, _)| *known == owner).map(|(_, key)| *key)
+    }
+
+    pub(crate) fn remember_owner_key(&mut self, owner: Uuid, key: DataKeyId) {
+        self.owner_keys.push((owner, key));
     }
 
     /// The statement failure this unit went past, if any: it must not commit.
@@ -166,7 +179,7 @@ impl UnitSession {
         try_it: impl FnOnce(&mut Self) -> Result<T, E>,
     ) -> Result<T, E> {
         self.validate_params(&[])?;
-        let hooks_before = self.hooks.len();
+        let (hooks_before, keys_before) = (self.hooks.len(), self.owner_keys.len());
         let name = format!("attempt_{}", self.depth);
         self.run_command(&format!("SAVEPOINT {name}"))?;
         self.depth += 1;
@@ -181,6 +194,7 @@ impl UnitSession {
             return outcome;
         }
         self.hooks.truncate(hooks_before);
+        self.owner_keys.truncate(keys_before);
         if let EngineConnection::Postgres(connection) = &mut self.engine {
             connection.discard_pipelined();
         }

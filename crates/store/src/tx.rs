@@ -1,9 +1,8 @@
 //! What a unit of work holds while it runs: a transaction, seen by one tenant or through one platform scope.
 
-use std::sync::Arc;
-
-use munshi_types::TenantId;
+use munshi_types::{DataKeyId, TenantId};
 use serde::Serialize;
+use uuid::Uuid;
 
 use crate::error::{Error, Result};
 use crate::row::Row;
@@ -116,9 +115,23 @@ impl Tx<'_> {
         self.session.keyring()
     }
 
-    /// The same, for what is done after the commit.
-    pub fn shared_keyring(&self) -> Result<Arc<dyn Keyring>> {
-        self.session.shared_keyring()
+    /// A keyed hash, by which a value is found where it is not readable.
+    pub fn hash(&self, purpose: &str, value: &[u8]) -> Result<[u8; 32]> {
+        self.session.keyring()?.hash(self.tenant, purpose, value)
+    }
+
+    /// The key of a person or of a conversation of theirs, where this unit or this process knows it.
+    pub fn find_owner_key(&self, owner: Uuid) -> Result<Option<DataKeyId>> {
+        let known = self.session.find_owner_key(owner);
+        Ok(known.or(self.session.keyring()?.find_known_key(self.tenant, owner)))
+    }
+
+    /// Remembers such a key: in this unit at once, elsewhere once it is committed.
+    pub fn remember_owner_key(&mut self, owner: Uuid, key: DataKeyId) -> Result<()> {
+        let (tenant, keyring) = (self.tenant, self.session.shared_keyring()?);
+        self.session.remember_owner_key(owner, key);
+        self.session.after_commit(Box::new(move || keyring.remember_key(tenant, owner, key)));
+        Ok(())
     }
 
     /// Does something once this unit is safely on disk; it is forgotten if the unit rolls back.

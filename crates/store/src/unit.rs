@@ -13,6 +13,7 @@ use munshi_types::TenantId;
 use tokio::sync::oneshot;
 
 use crate::error::{Error, Result};
+use crate::lane::UnitLane;
 use crate::session::{CommitHook, UnitSession};
 use crate::tx::PlatformScope;
 
@@ -81,6 +82,7 @@ pub(crate) fn downcast_answer<T: 'static, E: From<Error> + 'static>(
 /// A unit as the threads see it.
 pub(crate) struct UnitOfWork {
     scope: UnitScope,
+    lane: UnitLane,
     act: Option<UnitBody>,
     outcome: Option<Result<UnitAnswer>>,
     hooks: Vec<CommitHook>,
@@ -90,18 +92,22 @@ pub(crate) struct UnitOfWork {
 
 impl UnitOfWork {
     pub(crate) fn new(
-        scope: UnitScope,
+        (scope, lane): (UnitScope, UnitLane),
         act: UnitBody,
     ) -> (Self, oneshot::Receiver<Result<UnitAnswer>>, UnitHandle) {
         let (reply, answer) = oneshot::channel();
         let state = Arc::new(AtomicU8::new(QUEUED));
         let claim = UnitHandle(state.clone());
-        let unit = Self { scope, act: Some(act), outcome: None, hooks: Vec::new(), reply, state };
+        let unit = Self { scope, lane, act: Some(act), outcome: None, hooks: Vec::new(), reply, state };
         (unit, answer, claim)
     }
 
     pub(crate) fn scope(&self) -> UnitScope {
         self.scope
+    }
+
+    pub(crate) fn lane(&self) -> UnitLane {
+        self.lane
     }
 
     /// Whether somebody waits for it still.

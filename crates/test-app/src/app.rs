@@ -2,8 +2,9 @@
 
 use std::sync::Arc;
 
-use munshi_agent::outbox::ChannelSender;
-use munshi_agent::{MessageReceipt, RunOutcome, TurnEngine, TurnEngineParts, TurnSettings, messages};
+use munshi_agent::{MessageReceipt, RunOutcome, TurnEngine, TurnEngineParts, TurnSettings};
+use munshi_conversations::messages;
+use munshi_conversations::outbox::ChannelSender;
 use munshi_identity::{Person, Role, persons};
 use munshi_jobs::JobQueue;
 use munshi_lang::Phrasebook;

@@ -17,8 +17,8 @@
 //! - [`message`]: what somebody writes
 //! - [`notes`]: a table of notes, a tool that writes it, and what every test tool's declaration shares
 //!
-//! Nothing here is part of the product; unwrapping is how a test fails. Unit tests of `munshi-agent` can't use it: their
-//! types are another compilation's.
+//! Nothing here is part of the product; unwrapping is how a test fails. Unit tests of `munshi-conversations`
+//! and `munshi-agent` can't use it: their types are another compilation's.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 pub mod app;
@@ -42,7 +42,7 @@ pub fn list_migrations(more: &[&'static [Migration]]) -> Vec<&'static [Migration
         munshi_identity::MIGRATIONS,
         munshi_blobs::MIGRATIONS,
         munshi_safety::MIGRATIONS,
-        munshi_agent::MIGRATIONS,
+        munshi_conversations::MIGRATIONS,
         munshi_pack::MIGRATIONS,
     ];
     turns.into_iter().chain(more.iter().copied()).collect()

@@ -270,9 +270,9 @@ impl From<munshi_keys::Error> for CommandFailure {
     }
 }
 
-impl From<munshi_agent::Error> for CommandFailure {
-    fn from(error: munshi_agent::Error) -> Self {
-        use munshi_agent::Error;
+impl From<munshi_conversations::Error> for CommandFailure {
+    fn from(error: munshi_conversations::Error) -> Self {
+        use munshi_conversations::Error;
         let text = error.to_string();
         match error {
             Error::Store(error) => error.into(),

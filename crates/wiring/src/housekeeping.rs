@@ -3,8 +3,8 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use munshi_agent::retention::{ARCHIVE, ArchiveJob, Retention};
 use munshi_config::Config;
+use munshi_conversations::retention::{ARCHIVE, ArchiveJob, Retention};
 use munshi_identity::operators::OPERATORS;
 use munshi_identity::{links, login_backoff, sign_ins};
 use munshi_jobs::schedule::{self, Schedule, ScheduleRule};

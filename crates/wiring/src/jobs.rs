@@ -36,7 +36,7 @@ pub async fn build_runner(
 async fn set_schedules(db: &Db, clock: &dyn Clock) -> Result<()> {
     budget::schedule(db, clock).await?;
     tools::schedule(db, clock).await?;
-    munshi_agent::rollups::job::set_schedule(db, clock).await?;
+    munshi_conversations::rollups::job::set_schedule(db, clock).await?;
     munshi_safety::audit::set_schedules(db, clock).await?;
     housekeeping::schedule(db, clock).await
 }
@@ -58,7 +58,7 @@ fn register_kinds(
     turns.engine.install_background(&mut registry, config.background_places(), turns.pack_services.clone());
     SweepJob(blobs::build(config, db, clock)?).install(&mut registry)?;
     housekeeping::register(&mut registry, config, db, queue, clock);
-    munshi_agent::rollups::job::install(&mut registry, db, clock);
+    munshi_conversations::rollups::job::install(&mut registry, db, clock);
     let parts = PackJobParts {
         db: db.clone(),
         clock: clock.clone(),

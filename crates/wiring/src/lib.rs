@@ -65,7 +65,7 @@ pub fn migrations() -> Result<Migrations> {
         munshi_blobs::MIGRATIONS,
         munshi_tiers::MIGRATIONS,
         munshi_safety::MIGRATIONS,
-        munshi_agent::MIGRATIONS,
+        munshi_conversations::MIGRATIONS,
         munshi_connectors::MIGRATIONS,
         munshi_pack::MIGRATIONS,
     ];

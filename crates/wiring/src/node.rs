@@ -6,8 +6,8 @@ use std::io::{Read, Write};
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 
-use munshi_agent::holders::ProcessIdentity;
 use munshi_config::Config;
+use munshi_conversations::holders::ProcessIdentity;
 use munshi_store::Db;
 use munshi_types::{HolderId, IdGenerator};
 

@@ -2,6 +2,10 @@
 
 use std::sync::{Arc, Weak};
 
+use munshi_conversations::background::store::{self, NewBackgroundRow, enqueue_run, sum_use_of_children};
+use munshi_conversations::runs::{self, Run, RunCause, RunLane, ServicePrincipal};
+use munshi_conversations::snapshot::{WorkProgress, sum};
+use munshi_conversations::{Error, Result, RunSnapshot};
 use munshi_jobs::JobQueue;
 use munshi_llm::calls;
 use munshi_pack::{
@@ -10,17 +14,12 @@ use munshi_pack::{
 use munshi_safety::acts;
 use munshi_safety::budget::{BudgetGovernor, RunBudget};
 use munshi_safety::pipeline::{Taint, TaintSource};
-use munshi_store::{JsonText, Tx, params};
-use munshi_types::{ActId, Clock, Id, IdGenerator, ReservationId, RunId, SessionId, Timestamp};
+use munshi_store::Tx;
+use munshi_types::{ActId, Clock, Id, IdGenerator, RunId, SessionId};
 use serde_json::Value;
 
 use super::billing;
-use super::store::{enqueue_run, sum_use_of_children};
 use crate::engine::{TurnEngine, TurnEngineInner};
-use crate::error::{Error, Result};
-use crate::runs::{self, Run, RunCause, RunLane, SNAPSHOT, ServicePrincipal};
-use crate::sealing::seal_by;
-use crate::snapshot::{RunSnapshot, WorkProgress, sum};
 
 /// So many runs stand above one that a tool begins, at most.
 const MOST_DEPTH: usize = 5;
@@ -152,7 +151,7 @@ impl RunQueue {
         if origin.ended_at.is_some() {
             return Err(Error::Unfit(format!("run {} has ended and begins no other", origin.id)));
         }
-        if count_ancestors(tx, origin)? + 1 > MOST_DEPTH {
+        if store::count_ancestors(tx, origin, MOST_DEPTH)? + 1 > MOST_DEPTH {
             let what = format!("runs begin each other more than {MOST_DEPTH} deep");
             return Err(Error::Unfit(what));
         }
@@ -179,7 +178,7 @@ impl RunQueue {
         let work = WorkProgress { input: new.input.clone(), share: origin.share, ..WorkProgress::default() };
         let snapshot = RunSnapshot { taint: origin.taint, work: Some(work), ..RunSnapshot::default() };
         let known = |tx: &mut Tx<'_>| match &new.cause_key {
-            Some(key) => find_by_cause(tx, &new.kind, key),
+            Some(key) => store::find_by_cause(tx, &new.kind, key),
             None => Ok(None),
         };
         if let Some(run) = known(tx)? {
@@ -189,8 +188,10 @@ impl RunQueue {
         // What a run begins is a part of it, whether it waits for that or a tool of its began it.
         let counts = principal.delegator.as_ref().filter(|_| !origin.is_part);
         let reservation = counts.map(|by| billing::reserve(tx, &self.governor, by, now)).transpose()?;
-        let row = NewRow {
-            new,
+        let row = NewBackgroundRow {
+            kind: &new.kind,
+            cause: new.cause,
+            cause_key: new.cause_key.as_deref(),
             parent: origin.parent,
             principal: &principal,
             snapshot: &snapshot,
@@ -198,7 +199,7 @@ impl RunQueue {
             now,
         };
         let id: RunId = self.ids.next();
-        if !add(tx, id, &row)? {
+        if !store::add(tx, id, &row)? {
             // Another was quicker.
             if let Some(reservation) = reservation {
                 self.governor.release(tx, reservation)?;
@@ -301,67 +302,8 @@ fn build_principal(
     Ok(ServicePrincipal { pack, scopes, autonomy, delegator })
 }
 
-struct NewRow<'a> {
-    new: &'a NewBackgroundRun,
-    parent: Option<RunId>,
-    principal: &'a ServicePrincipal,
-    snapshot: &'a RunSnapshot,
-    reservation: Option<ReservationId>,
-    now: Timestamp,
-}
-
-/// False where the cause has made one already.
-fn add(tx: &mut Tx<'_>, id: RunId, row: &NewRow<'_>) -> Result<bool> {
-    let by = seal_by(tx, row.principal.delegator.as_ref().map(|by| by.person))?;
-    let snapshot = tx.seal_json(by, SNAPSHOT.cell(id), row.snapshot)?;
-    let added = tx.execute(
-        "INSERT INTO runs (tenant_id, id, kind, cause, cause_key, parent_id, principal, lane, state, epoch, snapshot,
-           cancel_asked, began_at, reservation, person_id, binding_id)
-         VALUES ($1, $2, $3, $4, $5, $6, $7, $8, 'created', 0, $9, FALSE, $10, $11, $12, $13)
-         ON CONFLICT (tenant_id, kind, cause_key) WHERE cause_key IS NOT NULL DO NOTHING",
-        params![
-            id,
-            row.new.kind,
-            row.new.cause.as_str(),
-            row.new.cause_key,
-            row.parent,
-            JsonText::of(row.principal)?,
-            RunLane::Background.as_str(),
-            snapshot,
-            row.now,
-            row.reservation,
-            row.principal.delegator.as_ref().map(|by| by.person),
-            row.principal.delegator.as_ref().and_then(|by| by.binding)
-        ],
-    )?;
-    Ok(added == 1)
-}
-
 /// What a run may use of models: its share, where another began it.
 pub(super) fn find_limit(snapshot: &RunSnapshot, governor: &BudgetGovernor) -> RunBudget {
     let share = snapshot.work.as_ref().and_then(|work| work.share);
     share.unwrap_or(governor.settings().background_run)
-}
-
-/// How many runs stand above this one; no more are counted than may.
-fn count_ancestors(tx: &mut Tx<'_>, run: &Run) -> Result<usize> {
-    let (mut above, mut next) = (0, run.parent);
-    while let Some(parent) = next.filter(|_| above < MOST_DEPTH) {
-        above += 1;
-        let found: Option<Option<RunId>> = tx.optional(
-            "SELECT parent_id FROM runs WHERE tenant_id = $1 AND id = $2",
-            params![parent],
-            |row| row.get(0),
-        )?;
-        next = found.flatten();
-    }
-    Ok(above)
-}
-
-fn find_by_cause(tx: &mut Tx<'_>, kind: &str, key: &str) -> Result<Option<RunId>> {
-    Ok(tx.optional(
-        "SELECT id FROM runs WHERE tenant_id = $1 AND kind = $2 AND cause_key = $3",
-        params![kind, key],
-        |row| row.get(0),
-    )?)
 }

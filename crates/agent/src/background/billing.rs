@@ -1,15 +1,13 @@
 //! What work costs the person on whose behalf it is done: one conversation, however many steps it takes.
 
+use munshi_conversations::background::store;
+use munshi_conversations::runs::Run;
+use munshi_conversations::{HaltReason, Result};
 use munshi_pack::RunDelegator;
 use munshi_safety::acts;
 use munshi_safety::budget::{BudgetAccount, BudgetAmount, BudgetGovernor, BudgetLane, SettleOutcome};
 use munshi_store::{Tx, tenants};
 use munshi_types::{ReservationId, RunId, Timestamp};
-
-use super::store;
-use crate::error::Result;
-use crate::runs::Run;
-use crate::state::HaltReason;
 
 /// What is set aside for a run, and for whom.
 #[derive(Clone, Debug)]

@@ -2,22 +2,20 @@
 
 use std::sync::Arc;
 
+use munshi_conversations::background::record::WorkStep;
+use munshi_conversations::background::store::{self, RunResult, enqueue_run};
+use munshi_conversations::runs::{self, RunLease};
+use munshi_conversations::sealing::seal_by;
+use munshi_conversations::snapshot::sum;
+use munshi_conversations::steps::{self, NewRunStep};
+use munshi_conversations::{Error, HaltReason, Result, commit};
 use munshi_llm::calls;
 use munshi_store::Tx;
 use munshi_types::{ApprovalId, Id, PersonId, RunId};
 use serde_json::json;
 
 use super::billing::RunBill;
-use super::record::WorkStep;
-use super::store::{self, RunResult, enqueue_run};
-use crate::commit;
 use crate::engine::TurnEngineInner;
-use crate::error::{Error, Result};
-use crate::runs::{self, RunLease};
-use crate::sealing::seal_by;
-use crate::snapshot::sum;
-use crate::state::HaltReason;
-use crate::steps::{self, NewRunStep};
 
 pub(super) struct RunEnding {
     pub lease: RunLease,

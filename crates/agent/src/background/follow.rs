@@ -4,14 +4,12 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 use std::time::Duration;
 
+use munshi_conversations::background::record::{RecordStatus, find_status, read_event};
+use munshi_conversations::{Error, EventId, Result, RunEvent, WorkEvent, steps};
 use munshi_store::Tx;
 use munshi_types::{RunId, TenantId};
 
-use super::record::{RecordStatus, find_status, read_event};
 use crate::engine::TurnEngineInner;
-use crate::error::{Error, Result};
-use crate::event::{EventId, RunEvent, WorkEvent};
-use crate::steps;
 
 /// How often the record is looked at: soon after something was written, then less often, and least while the run waits.
 const PAUSE: Duration = Duration::from_millis(100);

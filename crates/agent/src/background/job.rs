@@ -5,24 +5,23 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use futures_util::FutureExt;
+use munshi_conversations::background::store::{RUN_JOB, RunJobPayload, collect_children, enqueue_run};
+use munshi_conversations::runs::{self, Run, RunLease};
+use munshi_conversations::{Error, HaltReason, Result, RunState};
 use munshi_jobs::{Backoff, Job, JobFailure, JobKind, JobRegistry};
 use munshi_llm::calls;
 use munshi_pack::operation::PackServices;
 use munshi_safety::budget::has_open_reservations;
 use munshi_store::tenants::{self, TENANTS};
-use munshi_store::{PlatformTx, Tx, params};
+use munshi_store::{PlatformTx, Tx, in_background};
 use munshi_types::{Id, RunId, TenantId, TenantStatus, Timestamp};
 use tokio_util::sync::CancellationToken;
 
-use super::store::{RUN_JOB, RunJobPayload, collect_children};
 use super::walk::BackgroundWalk;
 use crate::engine::{TurnEngine, TurnEngineInner};
-use crate::error::{Error, Result};
 use crate::isolation::TurnPass;
 use crate::recover;
 use crate::run_loop::crash_loop_halt;
-use crate::runs::{self, Run, RunLease};
-use crate::state::{HaltReason, RunState};
 
 /// A run that another process holds is asked for again after this.
 const HELD: Duration = Duration::from_secs(5);
@@ -47,7 +46,7 @@ impl TurnEngine {
         let kind = JobKind::new(RUN_JOB).limit(most).backoff(BACKOFF);
         registry.add(kind, move |job| {
             let (engine, services) = (engine.clone(), services.clone());
-            async move { engine.work_on(job, &services).await }
+            in_background(async move { engine.work_on(job, &services).await })
         });
     }
 
@@ -173,14 +172,7 @@ impl TurnEngineInner {
     /// Gives the run back, so that whoever comes next need not wait for the lease to pass.
     async fn release(&self, lease: RunLease) {
         let now = self.clock.now();
-        let unit = move |tx: &mut Tx<'_>| {
-            tx.execute(
-                "UPDATE runs SET lease_until = $4 WHERE tenant_id = $1 AND id = $2 AND epoch = $3
-                   AND lease_until IS NOT NULL",
-                params![lease.run, lease.epoch, now],
-            )
-        };
-        if let Err(error) = self.db.write(lease.tenant, unit).await {
+        if let Err(error) = self.db.write(lease.tenant, move |tx| runs::release(tx, lease, now)).await {
             tracing::debug!(run = %lease.run, %error, "releasing a run failed; its lease passes by itself");
         }
     }
@@ -226,7 +218,7 @@ impl TurnEngine {
     /// Has somebody go on with a run of the background; nothing happens where there is nothing to go on with.
     pub(crate) async fn wake(&self, tenant: TenantId, run: RunId, reason: String) -> Result<()> {
         let queue = self.inner.ingest_services.queue.clone();
-        let unit = move |tx: &mut Tx<'_>| super::enqueue_run(tx, &queue, run, &reason, None);
+        let unit = move |tx: &mut Tx<'_>| enqueue_run(tx, &queue, run, &reason, None);
         self.inner.db.write(tenant, unit).await
     }
 }

@@ -4,16 +4,16 @@
 //! under a lease like a turn's ([`job`]), asks its kind what comes next and does that ([`walk`]), until it ends or waits. Waiting
 //! for a time, for other runs or for a person frees its place: the job is done with that, and what is waited for brings another
 //! ([`store`]). What it does is written into its record ([`record`]), which those who follow it read ([`follow`]).
+//!
+//! [`store`]: munshi_conversations::background::store
+//! [`record`]: munshi_conversations::background::record
 
 mod begin;
 mod billing;
 mod ending;
 mod follow;
 mod job;
-mod record;
-mod store;
 mod walk;
 
 pub use begin::{BackgroundRunBegun, NewBackgroundRun, RunQueue};
 pub(crate) use follow::RecordFollower;
-pub(crate) use store::{enqueue_run, list_stranded};

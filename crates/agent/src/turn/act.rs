@@ -4,6 +4,10 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
+use munshi_conversations::snapshot::{
+    CallIndex, EpochStamp, ExchangeCall, ExchangeCallOutcome, ToolExchange, build_call_message, call_key,
+};
+use munshi_conversations::{Error, HaltReason, Result, RunEvent, RunState, UndoOffer, runs};
 use munshi_llm::gateway::CallRecorder;
 use munshi_llm::{ChatMessage, ModelMessagePart};
 use munshi_safety::pipeline::{ActCaller, ProposalMode, Taint};
@@ -21,13 +25,6 @@ use super::state::SAME;
 use super::turn_outcome::{DelayedAct, TurnPause};
 use super::{Turn, evidence, prepare, setup};
 use crate::act_takeover::TakeoverPace;
-use crate::error::{Error, Result};
-use crate::event::{RunEvent, UndoOffer};
-use crate::runs;
-use crate::snapshot::{
-    CallIndex, EpochStamp, ExchangeCall, ExchangeCallOutcome, ToolExchange, build_call_message, call_key,
-};
-use crate::state::{HaltReason, RunState};
 
 /// How often one asks for an act that somebody else is doing, and for how long.
 const PAUSE: Duration = Duration::from_millis(250);

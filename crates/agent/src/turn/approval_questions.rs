@@ -1,5 +1,7 @@
 //! What a person is asked about an act, and whether it is theirs to answer.
 
+use munshi_conversations::marks::{ReplyMarks, ShownApproval};
+use munshi_conversations::runs;
 use munshi_identity::Role;
 use munshi_safety::approvals::Approval;
 use munshi_safety::pipeline::{ActConcern, ConsentGiver, ConsentReason};
@@ -11,8 +13,6 @@ use super::Turn;
 use super::notes::{PickedChoice, StageNotes};
 use super::setup::TurnSetup;
 use crate::act_words;
-use crate::marks::{ReplyMarks, ShownApproval};
-use crate::runs;
 
 /// How often something is put before a person; after that it is told when its time is over.
 const TIMES: usize = 3;

@@ -2,6 +2,7 @@
 
 use std::time::Instant;
 
+use munshi_conversations::Result;
 use munshi_pack::Objection;
 use munshi_store::Tx;
 use serde_json::Value;
@@ -9,7 +10,6 @@ use serde_json::Value;
 use super::Turn;
 use super::notes::LastModelCall;
 use super::setup::TurnSetup;
-use crate::error::Result;
 
 impl Turn {
     /// Gives what was found wrong beside what the rules found.

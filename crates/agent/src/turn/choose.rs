@@ -1,6 +1,8 @@
 //! A name that is several people's, or nobody's: a search comes before giving up, a numbered question before guessing,
 //! and the pick that answers it makes the call it was about.
 
+use munshi_conversations::messages::MessageSpeaker;
+use munshi_conversations::snapshot::{ExchangeCall, ExchangeCallOutcome, build_call_message};
 use munshi_tools::{FailureHint, ToolAnswer};
 use munshi_types::ActId;
 use serde_json::Value;
@@ -12,8 +14,6 @@ use super::{Turn, TurnOutcome};
 use crate::choices::{self, ChoiceQuestion, FallbackSearchOutcome};
 use crate::entities::SessionEntities;
 use crate::mask_people;
-use crate::messages::MessageSpeaker;
-use crate::snapshot::{ExchangeCall, ExchangeCallOutcome, build_call_message};
 
 /// What a failed call leads to beside being told to the model.
 pub(crate) enum FailedCallFollowUp {

@@ -2,24 +2,21 @@
 
 use std::sync::Arc;
 
+use munshi_conversations::commit::{ReplyRecord, TurnCommit, TurnStatus};
+use munshi_conversations::marks::ReplyMarks;
+use munshi_conversations::messages::MessageStatus;
+use munshi_conversations::runs::{self, Run, RunLease};
+use munshi_conversations::sessions::{self, SessionUpdate};
+use munshi_conversations::snapshot::ReservationUse;
+use munshi_conversations::{Error, HaltReason, Result, late_acts, taint_bits};
 use munshi_safety::acts::{self, Act, ActState, in_plain_words};
 use munshi_safety::approvals;
 use munshi_types::{ActId, ApprovalId, TenantId};
 
 use super::reply::first_generation;
-use crate::commit::{ReplyRecord, TurnCommit, TurnStatus};
 use crate::deferred_results;
 use crate::engine::TurnEngineInner;
-use crate::error::{Error, Result};
-use crate::late_acts;
-use crate::marks::ReplyMarks;
-use crate::messages::MessageStatus;
 use crate::reply_language::resolve_locale;
-use crate::runs::{self, Run, RunLease};
-use crate::sessions::{self, SessionUpdate};
-use crate::snapshot::ReservationUse;
-use crate::state::HaltReason;
-use crate::taint_bits;
 
 impl TurnEngineInner {
     /// Says what was done, or else that something went wrong or that it is stopped, in the language the session was in, and

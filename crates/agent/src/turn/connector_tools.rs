@@ -2,13 +2,13 @@
 
 use std::sync::Arc;
 
+use munshi_conversations::messages::MessageSpeaker;
 use munshi_tiers::precedence;
 use munshi_tiers::prompt::{ConnectorToolSpec, tool_tokens};
 use munshi_tools::Tool;
 use munshi_types::ToolName;
 
 use super::setup::TurnSetup;
-use crate::messages::MessageSpeaker;
 
 /// What was said before tells less than the message itself.
 const EARLIER: f32 = 0.4;

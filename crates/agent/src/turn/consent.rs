@@ -2,6 +2,14 @@
 
 use std::sync::Arc;
 
+use munshi_conversations::commit::{self, RunProgress};
+use munshi_conversations::error::Rollback;
+use munshi_conversations::marks::{PendingApprovalChoice, ReplyMarks, ShownApproval};
+use munshi_conversations::runs::{self, Run, RunLease};
+use munshi_conversations::snapshot::{
+    ExchangeCall, ExchangeCallOutcome, OWN_CALL, ToolExchange, build_call_message, merge_taint,
+};
+use munshi_conversations::{Result, RunSnapshot, RunState};
 use munshi_identity::Principal;
 use munshi_lang::yes_no::{self, YesNoAnswer};
 use munshi_safety::acts::{self, Act, ActServices};
@@ -14,15 +22,7 @@ use munshi_types::{ActId, ApprovalId, Id, KeyId, PersonId, RunId, SessionId, Tim
 use super::notes::{QuestionNotes, StageNotes};
 use super::setup::TurnSetup;
 use super::{Turn, TurnOutcome};
-use crate::commit::{self, RunProgress};
 use crate::engine::TurnEngine;
-use crate::error::{Result, Rollback};
-use crate::marks::{PendingApprovalChoice, ReplyMarks, ShownApproval};
-use crate::runs::{self, Run, RunLease};
-use crate::snapshot::{
-    ExchangeCall, ExchangeCallOutcome, OWN_CALL, RunSnapshot, ToolExchange, build_call_message, merge_taint,
-};
-use crate::state::RunState;
 
 /// More are not offered to choose from.
 const MOST: usize = 9;

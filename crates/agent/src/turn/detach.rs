@@ -4,6 +4,10 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
+use munshi_conversations::commit::{self, RunProgress};
+use munshi_conversations::late_acts::{self, DetachOutcome};
+use munshi_conversations::snapshot::{CallIndex, EpochStamp, ExchangeCall};
+use munshi_conversations::{Error, Result, RunState, runs};
 use munshi_tools::{ActJournal, Error as ToolsError, ToolAnswer, ToolCallRequest};
 use munshi_types::{ActId, Conduct, ToolName};
 use tokio::task::JoinError;
@@ -11,14 +15,8 @@ use tokio_util::task::AbortOnDropHandle;
 
 use super::Turn;
 use super::setup::TurnSetup;
-use crate::commit::{self, RunProgress};
 use crate::deferred_results::DetachableJournal;
 use crate::engine::TurnEngine;
-use crate::error::{Error, Result};
-use crate::late_acts::{self, DetachOutcome};
-use crate::runs;
-use crate::snapshot::{CallIndex, EpochStamp, ExchangeCall};
-use crate::state::RunState;
 
 /// How long one waits for an act that is not decided about when its soft limit is over.
 const AGAIN: Duration = Duration::from_millis(100);

@@ -1,5 +1,7 @@
 //! What is said where a turn ends without an answer of its own, in the person's language.
 
+use munshi_conversations::snapshot::{ExchangeCall, ExchangeCallOutcome};
+use munshi_conversations::{HaltReason, RunSnapshot, runs};
 use munshi_lang::PlaceholderValue;
 use munshi_safety::acts::in_plain_words;
 use munshi_tools::ToolAnswer;
@@ -12,9 +14,6 @@ use super::{Turn, TurnOutcome};
 use crate::deferred_results;
 use crate::engine::TurnEngineInner;
 use crate::phrases::log_unrendered;
-use crate::runs;
-use crate::snapshot::{ExchangeCall, ExchangeCallOutcome, RunSnapshot};
-use crate::state::HaltReason;
 
 impl Turn {
     /// The sentence for it, in place of a reply or after what was said already.

@@ -3,6 +3,11 @@
 use std::sync::Arc;
 use std::time::Instant;
 
+use munshi_conversations::commit::{self, RunProgress};
+use munshi_conversations::handoffs::{self, ActiveHandoff, HandoffBundle, HandoffRecord};
+use munshi_conversations::sessions::{self, Session};
+use munshi_conversations::snapshot::{CallIndex, ExchangeCall, ExchangeCallOutcome};
+use munshi_conversations::{Error, Result, RunEvent, RunSnapshot, RunState, runs, taint_bits};
 use munshi_identity::persons;
 use munshi_safety::audit::{self, AuditActor, AuditActorKind, AuditEvent, NewAuditEntry};
 use munshi_store::Tx;
@@ -16,19 +21,10 @@ use super::Turn;
 use super::journal::body;
 use super::notes::KnownActs;
 use super::setup::TurnSetup;
-use crate::commit::{self, RunProgress};
 use crate::engine::TurnEngineInner;
-use crate::error::{Error, Result};
-use crate::event::RunEvent;
 use crate::expired_approvals::find_conversation;
-use crate::handoffs::{self, ActiveHandoff, HandoffBundle, HandoffRecord};
 use crate::notify::{self, ConversationNotice};
 use crate::phrases::log_unrendered;
-use crate::runs;
-use crate::sessions::{self, Session};
-use crate::snapshot::{CallIndex, ExchangeCall, ExchangeCallOutcome, RunSnapshot};
-use crate::state::RunState;
-use crate::taint_bits;
 
 /// In characters; what a model writes beyond that is cut.
 const LONGEST_REASON: usize = 300;

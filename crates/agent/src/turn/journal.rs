@@ -4,6 +4,11 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
 
+use munshi_conversations::commit::{self, RunProgress};
+use munshi_conversations::runs::RunLease;
+use munshi_conversations::snapshot::{CallIndex, EpochStamp, ExchangeCall, ExchangeCallOutcome};
+use munshi_conversations::steps::NewRunStep;
+use munshi_conversations::{Error, RunSnapshot, RunState};
 use munshi_llm::gateway::CallRecord;
 use munshi_safety::acts::ActDecision;
 use munshi_safety::pipeline::RefusalCode;
@@ -11,13 +16,6 @@ use munshi_store::Tx;
 use munshi_tools::{ActJournal, LOGIN_NEEDED, ToolAnswer};
 use munshi_types::{Clock, PersonId};
 use serde_json::{Value, json};
-
-use crate::commit::{self, RunProgress};
-use crate::error::Error;
-use crate::runs::RunLease;
-use crate::snapshot::{CallIndex, EpochStamp, ExchangeCall, ExchangeCallOutcome, RunSnapshot};
-use crate::state::RunState;
-use crate::steps::NewRunStep;
 
 /// For one call of a tool. What was said to lead to it is stored with its intent, what came of it with its result.
 pub(crate) struct CallJournal {

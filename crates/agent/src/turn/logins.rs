@@ -1,6 +1,7 @@
 //! A connector whose service wants somebody to log in: whoever may do that gets a link, in their language, and can show
 //! here that a browser in which they opened it is theirs.
 
+use munshi_conversations::{Result, runs};
 use munshi_identity::codes::extract_digits;
 use munshi_identity::{Role, persons};
 use munshi_store::Tx;
@@ -9,11 +10,9 @@ use munshi_types::{PersonId, RunId};
 use super::notes::QuestionNotes;
 use super::{Turn, TurnOutcome};
 use crate::engine::TurnEngineInner;
-use crate::error::Result;
 use crate::expired_approvals::find_conversation;
 use crate::notify::{self, ConversationNotice};
 use crate::phrases::log_unrendered;
-use crate::runs;
 
 impl Turn {
     /// A message with the code that a page shows to whoever opened a link: it shows that the browser is this person's. None

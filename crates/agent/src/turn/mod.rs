@@ -37,6 +37,8 @@ mod turn_outcome;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use munshi_conversations::runs::{self, RunLease};
+use munshi_conversations::{Error, Result, RunEvent, RunState, sessions};
 use munshi_tiers::{ActivePlace, BindingResolution};
 use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
@@ -51,12 +53,7 @@ use self::setup::{TurnInput, TurnSetup};
 use self::state::TurnState;
 use self::timings::TurnStopwatch;
 use crate::engine::TurnEngineInner;
-use crate::error::{Error, Result};
-use crate::event::RunEvent;
 use crate::run_channels::RunChannel;
-use crate::runs::{self, RunLease};
-use crate::sessions;
-use crate::state::RunState;
 
 /// A turn under way, in one process.
 pub(crate) struct Turn {

@@ -3,6 +3,8 @@
 
 use std::collections::{HashMap, HashSet};
 
+use munshi_conversations::RunSnapshot;
+use munshi_conversations::marks::{PendingApprovalChoice, ShownApproval};
 use munshi_safety::approvals::Approval;
 use munshi_safety::pipeline::ActConcern;
 use munshi_tiers::prompt::PromptReport;
@@ -11,8 +13,6 @@ use serde_json::Value;
 
 use super::prepare::PreparedTurn;
 use crate::choices::ChoiceQuestion;
-use crate::marks::{PendingApprovalChoice, ShownApproval};
-use crate::snapshot::RunSnapshot;
 
 /// What one stage leaves for those behind it.
 #[derive(Debug, Default)]

@@ -2,6 +2,10 @@
 //! what was agreed to, a question whose time is over.
 
 use jiff::Unit;
+use munshi_conversations::Result;
+use munshi_conversations::commit::{TurnCommit, TurnStatus};
+use munshi_conversations::runs::RunLease;
+use munshi_conversations::sessions::SessionUpdate;
 use munshi_lang::PlaceholderValue;
 use munshi_safety::approvals::{self, Approval};
 use munshi_store::Tx;
@@ -11,11 +15,7 @@ use super::notes::StageNotes;
 use super::setup::TurnSetup;
 use super::turn_outcome::TurnPause;
 use super::{Turn, TurnOutcome};
-use crate::commit::{TurnCommit, TurnStatus};
-use crate::error::Result;
 use crate::phrases::log_unrendered;
-use crate::runs::RunLease;
-use crate::sessions::SessionUpdate;
 
 impl Turn {
     /// What the person has to hear about a pause. What they have heard before is not said again.

@@ -3,6 +3,13 @@
 use std::collections::{BTreeSet, HashMap, HashSet};
 use std::sync::Arc;
 
+use munshi_conversations::client_context::{self, ClientContext, ClientResumption, ConversationOverlay};
+use munshi_conversations::marks::ReplyMarks;
+use munshi_conversations::messages::{self, Message, MessageSpeaker, MessageStatus};
+use munshi_conversations::outbox::{self, OutboxState};
+use munshi_conversations::runs::{Run, RunConversation, RunLane};
+use munshi_conversations::sessions::Session;
+use munshi_conversations::{Error, Result};
 use munshi_identity::{Person, Principal, persons};
 use munshi_pack::{
     EarlierMessage, EarlierSpeaker, FromPack, PackRegistry, PackTurnContext, PromptContribution, QueryEntity,
@@ -22,16 +29,9 @@ use munshi_types::{ActId, ApprovalId, Id, MessageId, RunId, Timestamp};
 use serde_json::Value;
 
 use super::query::QueryVector;
-use crate::client_context::{self, ClientContext, ClientResumption, ConversationOverlay};
 use crate::engine::TurnEngineInner;
 use crate::entities::SessionEntities;
-use crate::error::{Error, Result};
-use crate::marks::ReplyMarks;
-use crate::messages::{self, Message, MessageSpeaker, MessageStatus};
-use crate::outbox::{self, OutboxState};
 use crate::reply_language::ReplyLanguage;
-use crate::runs::{Run, RunConversation, RunLane};
-use crate::sessions::Session;
 
 /// So many messages before this one tell a language.
 const RECENT: usize = 5;

@@ -1,11 +1,11 @@
 //! What a model proposes that is not sure of it: a yes should be for what packs name, too.
 
+use munshi_conversations::Result;
 use munshi_lang::Locale;
 use munshi_store::Tx;
 use serde_json::Value;
 
 use super::{Turn, prepare};
-use crate::error::Result;
 use crate::phrases::log_unrendered;
 
 const QUESTION: &str = "ask-go-ahead";

@@ -3,6 +3,8 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use munshi_conversations::runs::{self, RunLane, RunLease};
+use munshi_conversations::{Error, Result, messages};
 use munshi_llm::gateway::Redactor;
 use munshi_llm::{ChatMessage, ChatRequest};
 use munshi_pack::{ContextSource, FromPack};
@@ -13,9 +15,6 @@ use munshi_types::{PersonId, Script, TenantId};
 use tokio::time::timeout;
 
 use crate::engine::{TurnEngine, TurnEngineInner};
-use crate::error::{Error, Result};
-use crate::messages;
-use crate::runs::{self, RunLane, RunLease};
 
 /// So long a turn waits for the meaning of its message.
 const PATIENCE: Duration = Duration::from_millis(150);

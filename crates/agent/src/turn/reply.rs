@@ -2,17 +2,17 @@
 
 use std::sync::Arc;
 
+use munshi_conversations::marks::ReplyMark;
+use munshi_conversations::runs::RunLease;
+use munshi_conversations::{EventId, RunEvent};
 use munshi_guardrails::{
     ClearedOutput, GuardrailChecker, GuardrailContext, GuardrailRuleSet, GuardrailSeverity,
     GuardrailViolation, ReplyPiece,
 };
 use munshi_lang::{Locale, Phrasebook};
 
-use crate::event::{EventId, RunEvent};
-use crate::marks::ReplyMark;
 use crate::phrases::log_unrendered;
 use crate::run_channels::RunChannel;
-use crate::runs::RunLease;
 
 /// So many beginnings has one take-up of a run at most.
 const BEGINNINGS: u32 = 1_000;

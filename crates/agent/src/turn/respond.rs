@@ -3,6 +3,15 @@
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use munshi_conversations::client_context::{ClientCallRequest, call_id};
+use munshi_conversations::commit::{ReplyRecord, TurnCommit, TurnStatus, ViolationRecord};
+use munshi_conversations::decisions::{TierTokens, TurnDecision};
+use munshi_conversations::marks::{ReplyMarks, ShownApproval};
+use munshi_conversations::messages::MessageStatus;
+use munshi_conversations::runs::{self, RunLease};
+use munshi_conversations::sessions::SessionUpdate;
+use munshi_conversations::snapshot::ExchangeCallOutcome;
+use munshi_conversations::{Error, HaltReason, Result, RunEvent, RunState, TurnUsage};
 use munshi_pack::{FinishedCall, FinishedTurn};
 use munshi_store::Tx;
 use munshi_tiers::prompt::{PromptSection, UtteranceText};
@@ -15,19 +24,8 @@ use super::notes::{KnownActs, LastModelCall, StageNotes};
 use super::setup::TurnSetup;
 use super::turn_outcome::TurnPause;
 use super::{Turn, TurnOutcome};
-use crate::client_context::{ClientCallRequest, call_id};
-use crate::commit::{ReplyRecord, TurnCommit, TurnStatus, ViolationRecord};
-use crate::decisions::{TierTokens, TurnDecision};
 use crate::deferred_results;
 use crate::engine::TurnEngine;
-use crate::error::{Error, Result};
-use crate::event::{RunEvent, TurnUsage};
-use crate::marks::{ReplyMarks, ShownApproval};
-use crate::messages::MessageStatus;
-use crate::runs::{self, RunLease};
-use crate::sessions::SessionUpdate;
-use crate::snapshot::ExchangeCallOutcome;
-use crate::state::{HaltReason, RunState};
 use crate::suggest::{ExpectedAnswer, SuggestionContext, suggest};
 use crate::turn_metrics;
 
@@ -266,7 +264,7 @@ impl Turn {
     }
 
     /// Writes down what the program is asked for; gives what a run needs that goes on from there.
-    fn record_client_calls(&mut self) -> crate::snapshot::RunSnapshot {
+    fn record_client_calls(&mut self) -> munshi_conversations::RunSnapshot {
         let client_context = self.setup.prepared.client_context.as_ref();
         let named = |alias: &str| {
             client_context.and_then(|context| context.find_by_alias(alias)).map(|tool| tool.name.clone())

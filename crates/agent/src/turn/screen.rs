@@ -3,12 +3,12 @@
 
 use std::time::Duration;
 
+use munshi_conversations::marks::ReplyMarks;
+use munshi_conversations::messages::{Message, MessageSpeaker};
 use munshi_types::{ClientScreen, Timestamp};
 use serde::Deserialize;
 
 use super::setup::TurnSetup;
-use crate::marks::ReplyMarks;
-use crate::messages::{Message, MessageSpeaker};
 
 /// Channels tell the time to the second, and by clocks of their own.
 const CLOCK_ERROR: Duration = Duration::from_secs(3);

@@ -2,6 +2,10 @@
 
 use std::sync::Arc;
 
+use munshi_conversations::messages::{Message, MessageSpeaker};
+use munshi_conversations::runs::{self, Run, RunConversation, RunLease};
+use munshi_conversations::taint_bits::{self, WindowTaint};
+use munshi_conversations::{Result, RunSnapshot};
 use munshi_guardrails::{AllowedLanguage, GuardrailContext, MessageSignals};
 use munshi_llm::gateway::{InMemoryCallLog, ModelRoute};
 use munshi_privacy::{PseudonymRedactor, PseudonymTable};
@@ -17,13 +21,8 @@ use super::prepare::PreparedTurn;
 use super::reply::ReplySettings;
 use crate::engine::TurnEngineInner;
 use crate::entities::{EntityWindow, SessionEntities};
-use crate::error::Result;
-use crate::messages::{Message, MessageSpeaker};
 use crate::model_routing::{self, CallPayer};
 use crate::rules::BindingRules;
-use crate::runs::{self, Run, RunConversation, RunLease};
-use crate::snapshot::RunSnapshot;
-use crate::taint_bits::{self, WindowTaint};
 use crate::turn_budget::TurnBudget;
 
 /// What is decided before the first stage. It is the same in every stage; what is shared with calls of models (budget,

@@ -2,6 +2,8 @@
 
 use std::time::Duration;
 
+use munshi_conversations::snapshot::{ExchangeCall, ExchangeCallOutcome, build_call_message, sum};
+use munshi_conversations::{HaltReason, Result, runs};
 use munshi_pack::PackReading;
 use munshi_safety::budget::RunUse;
 use munshi_safety::pipeline::TaintSource;
@@ -10,10 +12,6 @@ use super::act::ActStageOutcome;
 use super::notes::{KnownActs, QuestionNotes, StageNotes};
 use super::think::ThinkStageOutcome;
 use super::{StagesOutcome, Turn, TurnOutcome};
-use crate::error::Result;
-use crate::runs;
-use crate::snapshot::{ExchangeCall, ExchangeCallOutcome, build_call_message, sum};
-use crate::state::HaltReason;
 
 impl Turn {
     /// Walks the stages until there is something to store, or somebody else goes on.

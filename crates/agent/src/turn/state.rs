@@ -2,6 +2,9 @@
 
 use std::time::Duration;
 
+use munshi_conversations::snapshot::{ExchangeCall, ExchangeCallOutcome};
+use munshi_conversations::steps::NewRunStep;
+use munshi_conversations::{HaltReason, RunSnapshot, RunState, taint_bits};
 use munshi_safety::pipeline::{ConnectorOrigin, TaintSource};
 use munshi_tools::ToolAnswer;
 use munshi_types::{ActId, Timestamp};
@@ -10,10 +13,6 @@ use serde_json::Value;
 use super::setup::TurnSetup;
 use crate::entities::SessionEntities;
 use crate::mask_people;
-use crate::snapshot::{ExchangeCall, ExchangeCallOutcome, RunSnapshot};
-use crate::state::{HaltReason, RunState};
-use crate::steps::NewRunStep;
-use crate::taint_bits;
 
 /// The same call is not tried a third time.
 pub(super) const SAME: u32 = 2;

@@ -3,6 +3,11 @@
 use std::sync::Arc;
 use std::time::Instant;
 
+use munshi_conversations::handoffs::{ActiveHandoff, HandoffBundle};
+use munshi_conversations::marks::ReplyMarks;
+use munshi_conversations::messages::{self, MessageSpeaker};
+use munshi_conversations::snapshot::{ExchangeCallOutcome, ToolExchange};
+use munshi_conversations::{HaltReason, Result, RunState, runs};
 use munshi_llm::chat::{ModelReplyAssembler, StopReason};
 use munshi_llm::gateway::{CallBilling, CallSubject, Capability, ModelCall, PromptRecord, RoutingHints};
 use munshi_llm::{
@@ -15,13 +20,6 @@ use munshi_types::{Id, attachment};
 use super::Turn;
 use super::notes::LastModelCall;
 use super::setup::TurnSetup;
-use crate::error::Result;
-use crate::handoffs::{ActiveHandoff, HandoffBundle};
-use crate::marks::ReplyMarks;
-use crate::messages::{self, MessageSpeaker};
-use crate::runs;
-use crate::snapshot::{ExchangeCallOutcome, ToolExchange};
-use crate::state::{HaltReason, RunState};
 use crate::suggest::{ASKING, SuggestionSplitter};
 
 /// A model that breaks off is asked again so often.

@@ -2,8 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use crate::decisions::TurnTimings;
-use crate::state::RunState;
+use munshi_conversations::{RunState, TurnTimings};
 
 /// The clocks of a turn under way.
 #[derive(Debug)]

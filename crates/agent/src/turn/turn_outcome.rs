@@ -1,9 +1,8 @@
 //! How a turn ends, and what it waits for when it pauses.
 
+use munshi_conversations::HaltReason;
 use munshi_safety::approvals::Approval;
 use munshi_types::{ActId, Timestamp};
-
-use crate::state::HaltReason;
 
 /// How a turn came to its end, for now or for good.
 #[derive(Debug)]

@@ -5,11 +5,11 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use async_trait::async_trait;
-use munshi_agent::holders::ProcessIdentity;
-use munshi_agent::outbox::{
+use munshi_agent::{TurnEngine, TurnSettings};
+use munshi_conversations::holders::ProcessIdentity;
+use munshi_conversations::outbox::{
     ChannelSender, DeliveryCertainty, SendFault, SendIdempotency, SendReceipt, SendRetryability,
 };
-use munshi_agent::{TurnEngine, TurnSettings};
 use munshi_jobs::{JobRegistry as Kinds, JobRunner, JobRunnerOptions as Jobs};
 use munshi_llm::pricing::{ModelPrice, PriceBook};
 use munshi_llm::{ChatRequest, ChatStream, Embedding, ModelError, ModelRole, ModelTarget, Provider};
@@ -320,7 +320,7 @@ async fn door(listener: TcpListener, engine: TurnEngine) {
     }
 }
 
-async fn take(socket: TcpStream, engine: &TurnEngine) -> munshi_agent::Result<()> {
+async fn take(socket: TcpStream, engine: &TurnEngine) -> munshi_conversations::Result<()> {
     let mut socket = BufReader::new(socket);
     let mut line = String::new();
     if socket.read_line(&mut line).await.unwrap() == 0 {

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use munshi_agent::background::{NewBackgroundRun, RunQueue};
-use munshi_agent::runs::RunCause;
+use munshi_conversations::runs::RunCause;
 use munshi_pack::RunDelegator;
 use munshi_safety::pipeline::CallerAudience;
 use munshi_store::{Db, PlatformTx, Result, Tx, across_tenants, params};
@@ -78,8 +78,8 @@ async fn begin_errands(
                 Ok(begun) => break begun.run,
                 // Who stands still may do so in the middle of a transaction.
                 Err(
-                    munshi_agent::Error::Store(error)
-                    | munshi_agent::Error::Safety(munshi_safety::Error::Store(error)),
+                    munshi_conversations::Error::Store(error)
+                    | munshi_conversations::Error::Safety(munshi_safety::Error::Store(error)),
                 ) if error.is_retryable() => {}
                 Err(error) => panic!("{error}"),
             }
@@ -220,7 +220,7 @@ async fn stand_still(db: &Db, tenant: TenantId, stopped: &Living) {
         tx.all(across_tenants(sql), params![pid], |row| row.get::<HolderId>(0))
     };
     let passed = SystemClock.now().minus(Duration::from_secs(10));
-    for holder in db.platform(munshi_agent::RUNS).read(find).await.unwrap() {
+    for holder in db.platform(munshi_conversations::RUNS).read(find).await.unwrap() {
         let age = move |tx: &mut Tx<'_>| -> Result<()> {
             // A transaction that stands still with it keeps its rows; those pass later. Sweeps look at its acts from now on, but the
             // acts' own leases last: whoever takes up the run must take them over.

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 use std::time::Duration;
 
-use munshi_agent::outbox;
+use munshi_conversations::outbox;
 use munshi_safety::audit;
 use munshi_safety::budget::{BudgetSettings, sweep};
 use munshi_store::{Db, Result, SealedColumn, Tx, params};

@@ -2,7 +2,8 @@
 
 use std::time::Duration;
 
-use munshi_agent::{IsolationTimes, MessageReceipt, RunRecoveryScope, TurnSettings};
+use munshi_agent::{IsolationTimes, MessageReceipt, TurnSettings};
+use munshi_conversations::RunRecoveryScope;
 use munshi_llm::ChatEvent as Said;
 use munshi_store::Tx;
 use munshi_test_support::models::ScriptedTurn;
@@ -50,7 +51,7 @@ async fn next(test: &TestDb, shop: &Shop, script: impl IntoIterator<Item = Scrip
 
 async fn is_marked(shop: &Shop, received: &MessageReceipt) -> bool {
     let run = received.run;
-    let find = move |tx: &mut Tx<'_>| munshi_agent::runs::find(tx, run);
+    let find = move |tx: &mut Tx<'_>| munshi_conversations::runs::find(tx, run);
     !shop.db.read(shop.tenant, find).await.unwrap().unwrap().snapshot.alone.is_empty()
 }
 

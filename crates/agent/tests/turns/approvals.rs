@@ -3,7 +3,8 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use munshi_agent::{RunEvent, RunOutcome, RunState};
+use munshi_agent::RunOutcome;
+use munshi_conversations::{RunEvent, RunState};
 use munshi_identity::persons;
 use munshi_safety::approvals::{
     self, ApprovalAnswer, ApprovalAnswerOutcome, ApprovalCoverage, ApprovalDecision, ApprovalStatus,
@@ -119,17 +120,17 @@ on_both! {
         let shop = Shop::open(&test, [ScriptedTurn::call("wipe", &arguments("all"))]).await;
         let received = shop.say("1", "wipe all of it").await;
         let id = waits(&shop.outcome(&received).await);
-        assert_eq!(shop.engine.sweep(munshi_agent::RunRecoveryScope::Lapsed).await.unwrap(), 0);
+        assert_eq!(shop.engine.sweep(munshi_conversations::RunRecoveryScope::Lapsed).await.unwrap(), 0);
         answer(&test, &shop, shop.owner, id, ApprovalDecision::No).await;
         // Another process finds it.
         let other = shop.again(&test, [ScriptedTurn::text("It was not wanted.")]).await;
-        assert_eq!(other.engine.sweep(munshi_agent::RunRecoveryScope::Lapsed).await.unwrap(), 1);
+        assert_eq!(other.engine.sweep(munshi_conversations::RunRecoveryScope::Lapsed).await.unwrap(), 1);
         let mut following = other.engine.follow(received.tenant, received.run, None).await.unwrap();
         while following.next().await.is_some_and(|(_, event)| !event.is_last()) {}
         let done = other.outcome(&received).await;
         assert_eq!((done.text.as_str(), done.state), ("It was not wanted.", RunState::Done));
         assert_eq!(shop.world.effects().len(), 0);
-        assert_eq!(other.engine.sweep(munshi_agent::RunRecoveryScope::Lapsed).await.unwrap(), 0);
+        assert_eq!(other.engine.sweep(munshi_conversations::RunRecoveryScope::Lapsed).await.unwrap(), 0);
     }
 
     async fn nobody_answers_in_time(test: TestDb) {
@@ -138,7 +139,7 @@ on_both! {
         waits(&shop.outcome(&received).await);
         test.clock.advance(Duration::from_secs(40 * 24 * 3600));
         assert_eq!(shop.dispatcher.sweep(Arc::new(NoActJournal)).await.unwrap().expired, 1);
-        assert_eq!(shop.engine.sweep(munshi_agent::RunRecoveryScope::Lapsed).await.unwrap(), 1);
+        assert_eq!(shop.engine.sweep(munshi_conversations::RunRecoveryScope::Lapsed).await.unwrap(), 1);
         let mut following = shop.engine.follow(received.tenant, received.run, None).await.unwrap();
         while following.next().await.is_some_and(|(_, event)| !event.is_last()) {}
         assert!(shop.outcome(&received).await.text.starts_with("Nobody answered in time"));
@@ -208,7 +209,7 @@ on_both! {
         let mut following = shop.engine.follow(received.tenant, received.run, None).await.unwrap();
         while following.next().await.is_some_and(|(_, event)| !event.is_last()) {}
         let outcome = shop.outcome(&received).await;
-        assert_eq!(outcome.halt, Some(munshi_agent::HaltReason::Cancelled), "{outcome:?}");
+        assert_eq!(outcome.halt, Some(munshi_conversations::HaltReason::Cancelled), "{outcome:?}");
         // A yes that comes too late does nothing, wherever it is said.
         shop.engine.resume(received.tenant, received.run).await.unwrap();
         assert_eq!(shop.ask("2", "yes").await.state, RunState::Halted, "there is no model left to ask");
@@ -223,7 +224,7 @@ on_both! {
         let shop = Shop::open(&test, [ScriptedTurn::calls(calls)]).await;
         let received = shop.say("1", "wipe all of it").await;
         let outcome = shop.outcome(&received).await;
-        assert!(matches!(outcome.halt, Some(munshi_agent::HaltReason::Stuck(_))), "{outcome:?}");
+        assert!(matches!(outcome.halt, Some(munshi_conversations::HaltReason::Stuck(_))), "{outcome:?}");
         let open = "SELECT COUNT(*) FROM approvals WHERE tenant_id = $1 AND state = 'pending'";
         let dropped = "SELECT COUNT(*) FROM acts WHERE tenant_id = $1 AND state = 'dropped'";
         assert_eq!((shop.number(open).await, shop.number(dropped).await), (0, 1));
@@ -271,7 +272,7 @@ on_both! {
         answer(&test, &shop, shop.owner, id, ApprovalDecision::Yes).await;
         let mut taken = 0;
         for _ in 0..3 {
-            taken += shop.engine.sweep(munshi_agent::RunRecoveryScope::Lapsed).await.unwrap();
+            taken += shop.engine.sweep(munshi_conversations::RunRecoveryScope::Lapsed).await.unwrap();
         }
         assert_eq!(taken, 1);
         ended(&shop, &received).await;
@@ -287,7 +288,7 @@ async fn ended(shop: &Shop, received: &munshi_agent::MessageReceipt) {
 
 /// Runs that wait and of which nothing can be answered: what they wait for is nothing.
 fn copies(tx: &mut Tx<'_>, of: RunId) -> munshi_store::Result<()> {
-    let run = munshi_agent::runs::find(tx, of)?.unwrap();
+    let run = munshi_conversations::runs::find(tx, of)?.unwrap();
     let its = run.conversation().unwrap();
     let long_ago = Timestamp::EPOCH.plus(Duration::from_secs(9));
     for number in 1..=2_100 {

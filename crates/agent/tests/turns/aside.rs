@@ -2,7 +2,8 @@
 
 use std::time::Duration;
 
-use munshi_agent::{HaltReason, IngestStatus, MessageReceipt};
+use munshi_agent::MessageReceipt;
+use munshi_conversations::{HaltReason, IngestStatus};
 use munshi_safety::budget::{
     BudgetLane, BudgetLimitSubject, BudgetLimitValue, BudgetMeasure, BudgetPeriod, BudgetScope, set_limit,
 };

@@ -4,9 +4,9 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
-use munshi_agent::RunState;
 use munshi_agent::background::NewBackgroundRun;
-use munshi_agent::runs::RunCause;
+use munshi_conversations::RunState;
+use munshi_conversations::runs::RunCause;
 use munshi_pack::StepOutcome;
 use munshi_safety::approvals::{self, ApprovalDecision};
 use munshi_store::params;
@@ -70,7 +70,7 @@ on_both! {
             assert_eq!(find(&shop, parent).await.state, RunState::WaitingChild, "until the last has ended");
             let said = if number == 7 { ApprovalDecision::No } else { ApprovalDecision::Yes };
             answer(&test, &shop, shop.owner, id, said).await;
-            shop.engine.sweep(munshi_agent::RunRecoveryScope::Lapsed).await.unwrap();
+            shop.engine.sweep(munshi_conversations::RunRecoveryScope::Lapsed).await.unwrap();
             runner.drain().await.unwrap();
         }
         assert_eq!(find(&shop, parent).await.state, RunState::Done);
@@ -121,7 +121,7 @@ on_both! {
         let asked = "SELECT COUNT(*) FROM messages WHERE tenant_id = $1 AND speaker = 'persona' AND number > 2";
         assert_eq!(shop.number(asked).await, 1, "the question stands in the conversation, once");
         // Whoever looks again asks no second time.
-        shop.engine.sweep(munshi_agent::RunRecoveryScope::Lapsed).await.unwrap();
+        shop.engine.sweep(munshi_conversations::RunRecoveryScope::Lapsed).await.unwrap();
         runner.drain().await.unwrap();
         assert_eq!(shop.number(asked).await, 1);
         let newest = "SELECT id FROM messages WHERE tenant_id = $1 ORDER BY number DESC LIMIT 1";
@@ -130,7 +130,7 @@ on_both! {
         yes.screen.seen = Some(shop.db.read(shop.tenant, seen).await.unwrap());
         let yes = shop.engine.receive(yes).await.unwrap();
         assert_eq!(shop.outcome(&yes).await.state, RunState::Done);
-        shop.engine.sweep(munshi_agent::RunRecoveryScope::Lapsed).await.unwrap();
+        shop.engine.sweep(munshi_conversations::RunRecoveryScope::Lapsed).await.unwrap();
         runner.drain().await.unwrap();
         assert_eq!((find(&shop, run).await.state, shop.notes().await), (RunState::Done, 2));
     }
@@ -149,7 +149,7 @@ on_both! {
         let [StepOutcome::Skipped { what }, StepOutcome::Called { ok: true, .. }] = &outcomes[..] else { panic!("{outcomes:?}") };
         assert_eq!(what, "the extra note");
         let first = waiting[0];
-        let steps = shop.db.read(shop.tenant, move |tx| munshi_agent::steps::list(tx, first)).await.unwrap();
+        let steps = shop.db.read(shop.tenant, move |tx| munshi_conversations::steps::list(tx, first)).await.unwrap();
         assert!(steps.iter().any(|step| step.body["skipped"] == "the extra note"), "{steps:?}");
         shop.engine.measure_load().await.unwrap();
         let calm = begin(&shop, json!([{ "optional": "note" }])).await;
@@ -177,7 +177,7 @@ on_both! {
         assert_eq!((find(&shop, parent).await.state, shop.number(open).await), (RunState::Halted, 0));
         assert!(pending(&shop).await.is_empty());
         answer(&test, &shop, shop.owner, question, ApprovalDecision::Yes).await;
-        shop.engine.sweep(munshi_agent::RunRecoveryScope::Lapsed).await.unwrap();
+        shop.engine.sweep(munshi_conversations::RunRecoveryScope::Lapsed).await.unwrap();
         runner.drain().await.unwrap();
         assert_eq!(shop.notes().await, 0, "a yes that comes later does nothing");
     }
@@ -219,7 +219,7 @@ on_both! {
             test.clock.advance(Duration::from_secs(120));
             let after = runner(&shop);
             for _ in 0..20 {
-                shop.engine.sweep(munshi_agent::RunRecoveryScope::Lapsed).await.unwrap();
+                shop.engine.sweep(munshi_conversations::RunRecoveryScope::Lapsed).await.unwrap();
                 after.drain().await.unwrap();
                 test.clock.advance(Duration::from_secs(10));
                 if find(&shop, run).await.ended_at.is_some() {
@@ -242,11 +242,11 @@ on_both! {
         let give_up = "UPDATE jobs SET state = 'dead' WHERE tenant_id = $1 AND state <> 'done'";
         shop.db.write(shop.tenant, move |tx| tx.execute(give_up, params![])).await.unwrap();
         test.clock.advance(Duration::from_secs(120));
-        shop.engine.sweep(munshi_agent::RunRecoveryScope::Lapsed).await.unwrap();
+        shop.engine.sweep(munshi_conversations::RunRecoveryScope::Lapsed).await.unwrap();
         runner.drain().await.unwrap();
         assert_eq!(shop.notes().await, 0, "its job may still come");
         test.clock.advance(Duration::from_secs(600));
-        shop.engine.sweep(munshi_agent::RunRecoveryScope::Lapsed).await.unwrap();
+        shop.engine.sweep(munshi_conversations::RunRecoveryScope::Lapsed).await.unwrap();
         runner.drain().await.unwrap();
         for run in [waiting, fresh] {
             assert_eq!(find(&shop, run).await.state, RunState::Done);

@@ -3,10 +3,11 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use munshi_agent::client_context::{
+use munshi_agent::{MessageReceipt, ReceiveOptions, RunOutcome};
+use munshi_conversations::client_context::{
     ClientCallResult, ClientCallRound, ClientContext, ClientHistoryItem, ClientToolSpec,
 };
-use munshi_agent::{KeyUse, MessageReceipt, ReceiveOptions, RunOutcome, RunRecoveryScope, RunState};
+use munshi_conversations::{KeyUse, RunRecoveryScope, RunState};
 use munshi_identity::Role;
 use munshi_identity::keys::{KeyCeiling, KeySpeaker};
 use munshi_llm::ChatEvent as Said;

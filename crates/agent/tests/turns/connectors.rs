@@ -4,10 +4,10 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use munshi_agent::RunState;
 use munshi_connectors::{
     AllowedHosts, Confinement, ConnectorHost, ConnectorHostParts, ConnectorTimings, entries, rows,
 };
+use munshi_conversations::RunState;
 use munshi_safety::approvals::{ApprovalAnswerOutcome, ApprovalDecision};
 use munshi_safety::policy;
 use munshi_test_support::TestDb;

@@ -6,7 +6,8 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use async_trait::async_trait;
-use munshi_agent::{MessageReceipt, RunRecoveryScope, RunState};
+use munshi_agent::MessageReceipt;
+use munshi_conversations::{RunRecoveryScope, RunState};
 use munshi_safety::acts::Permit;
 use munshi_safety::approvals::ApprovalDecision;
 use munshi_safety::policy;

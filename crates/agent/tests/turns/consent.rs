@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use munshi_agent::{HaltReason, RunState};
+use munshi_conversations::{HaltReason, RunState};
 use munshi_pack::{FromPack, PackReader, PackReading, PackRegistry, PackTurnContext};
 use munshi_safety::approvals::{ApprovalAnswerOutcome, ApprovalDecision};
 use munshi_safety::budget::BudgetSettings as Budgets;
@@ -174,6 +174,7 @@ on_both! {
 
 /// How many values have a token.
 async fn hidden(shop: &Shop, session: munshi_types::SessionId) -> usize {
-    let found = shop.db.read(shop.tenant, move |tx| munshi_agent::sessions::find(tx, session)).await.unwrap();
+    let found =
+        shop.db.read(shop.tenant, move |tx| munshi_conversations::sessions::find(tx, session)).await.unwrap();
     found.unwrap().masked.map_or(0, |masked| masked["slots"].as_array().unwrap().len())
 }

@@ -4,7 +4,8 @@ use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 use async_trait::async_trait;
-use munshi_agent::{RunEvent, RunState, TurnSettings};
+use munshi_agent::TurnSettings;
+use munshi_conversations::{RunEvent, RunState};
 use munshi_llm::{ChatRequest, ChatStream, Embedding, ModelError, ModelTarget, Provider};
 use munshi_pack::{ContextSource, FromPack, PackRegistry, PackTurnContext, PromptContribution, TurnQuery};
 use munshi_store::Tx;
@@ -118,7 +119,7 @@ on_both! {
         let Some((_, RunEvent::Done { skipped, .. })) = events.last() else { panic!("{events:?}") };
         assert_eq!(*skipped, ["looking up by meaning"], "said with the reply");
         let run = received.run;
-        let steps = shop.db.read(shop.tenant, move |tx: &mut Tx<'_>| munshi_agent::steps::list(tx, run)).await.unwrap();
+        let steps = shop.db.read(shop.tenant, move |tx: &mut Tx<'_>| munshi_conversations::steps::list(tx, run)).await.unwrap();
         assert!(steps.iter().any(|step| step.body["skipped"][0] == "looking up by meaning"), "and in the record");
         let told = format!("{:?}", slow.model.requests());
         assert!(told.contains("Left out of what is known here: looking up by meaning"), "and to the model");

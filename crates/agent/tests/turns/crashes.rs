@@ -5,7 +5,8 @@ use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use async_trait::async_trait;
-use munshi_agent::{EventId, MessageReceipt, RunRecoveryScope, RunState};
+use munshi_agent::MessageReceipt;
+use munshi_conversations::{EventId, RunRecoveryScope, RunState};
 use munshi_llm::{
     ChatEvent as Said, ChatRequest, ChatStream, Embedding, ModelError, ModelMessagePart, ModelTarget,
     Provider,
@@ -237,7 +238,7 @@ on_both! {
         shop.db.write(shop.tenant, archive).await.unwrap();
         let other = shop.again(&test, []).await;
         let outcome = taken_up(&test, &other, &received).await;
-        assert!(matches!(outcome.halt, Some(munshi_agent::HaltReason::Broken(_))), "{outcome:?}");
+        assert!(matches!(outcome.halt, Some(munshi_conversations::HaltReason::Broken(_))), "{outcome:?}");
         assert!(outcome.degraded && !outcome.text.is_empty());
         let held = "SELECT COUNT(*) FROM usage_reservations WHERE tenant_id = $1";
         assert_eq!(shop.number(held).await, 0);

@@ -3,7 +3,8 @@
 
 use std::time::Duration;
 
-use munshi_agent::{MessageReceipt, RunOutcome, RunRecoveryScope, RunState, runs};
+use munshi_agent::{MessageReceipt, RunOutcome};
+use munshi_conversations::{RunRecoveryScope, RunState, runs};
 use munshi_safety::policy;
 use munshi_store::{JsonText, Tx, params};
 use munshi_test_app::notes::OPEN_POLICY;
@@ -145,7 +146,7 @@ on_both! {
         assert!(waiting.text.contains("limit") && waiting.state == RunState::WaitingApproval, "{waiting:?}");
         shop.engine.cancel(asked.tenant, asked.run).await.unwrap();
         let stopped = shop.outcome(&asked).await;
-        assert_eq!(stopped.halt, Some(munshi_agent::HaltReason::Cancelled), "{stopped:?}");
+        assert_eq!(stopped.halt, Some(munshi_conversations::HaltReason::Cancelled), "{stopped:?}");
         test.clock.advance(A_MINUTE);
         assert_eq!((sweep(&shop).await, shop.notes().await), (0, 0));
     }

@@ -4,9 +4,9 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use munshi_agent::RunState;
 use munshi_agent::background::NewBackgroundRun;
-use munshi_agent::runs::RunCause;
+use munshi_conversations::RunState;
+use munshi_conversations::runs::RunCause;
 use munshi_identity::keys::{self, ApiCaller, KeyCeiling, KeyMaker, KeySpeaker, KeySubject, NewApiKey};
 use munshi_identity::{Principal, Role, persons};
 use munshi_pack::operation::{OperationCaller, PackServices};
@@ -52,7 +52,12 @@ fn delegator(person: PersonId) -> RunDelegator {
     RunDelegator { person, door: CallerAudience::Work, binding, session, key, ceiling }
 }
 
-async fn delegate_as(shop: &Shop, kind: &str, by: RunDelegator, input: Value) -> munshi_agent::Result<RunId> {
+async fn delegate_as(
+    shop: &Shop,
+    kind: &str,
+    by: RunDelegator,
+    input: Value,
+) -> munshi_conversations::Result<RunId> {
     let new = NewBackgroundRun { kind: kind.to_owned(), cause: RunCause::Operation, cause_key: None, input };
     let run_queue = shop.engine.run_starter();
     shop.db.write(shop.tenant, move |tx| run_queue.delegate(tx, &new, &by).map(|begun| begun.run)).await
@@ -229,7 +234,7 @@ on_both! {
         drop(dying);
         for _ in 0..20 {
             test.clock.advance(Duration::from_secs(20));
-            shop.engine.sweep(munshi_agent::RunRecoveryScope::Lapsed).await.unwrap();
+            shop.engine.sweep(munshi_conversations::RunRecoveryScope::Lapsed).await.unwrap();
             runner_here.drain().await.unwrap();
         }
         assert_eq!((find(&shop, run).await.state, shop.notes().await, counted(&shop).await), (RunState::Done, 2, (2, 2, 0)));
@@ -283,7 +288,7 @@ on_both! {
         yes.screen.seen = Some(question);
         let yes = shop.engine.receive(yes).await.unwrap();
         assert_eq!(shop.outcome(&yes).await.state, RunState::Done);
-        shop.engine.sweep(munshi_agent::RunRecoveryScope::Lapsed).await.unwrap();
+        shop.engine.sweep(munshi_conversations::RunRecoveryScope::Lapsed).await.unwrap();
         runner.drain().await.unwrap();
         assert_eq!((find(&shop, run).await.state, shop.notes().await), (RunState::Done, 2));
     }
@@ -392,7 +397,7 @@ on_both! {
         assert_eq!((find(&shop, run).await.state, shop.notes().await), (RunState::Done, 24));
         let taken_again = "SELECT COUNT(*) FROM runs WHERE tenant_id = $1 AND lane = 'background' AND epoch > 1";
         assert_eq!(shop.number(taken_again).await, 0, "nothing failed and was done again");
-        let record = shop.db.read(shop.tenant, move |tx| munshi_agent::steps::list(tx, run)).await.unwrap();
+        let record = shop.db.read(shop.tenant, move |tx| munshi_conversations::steps::list(tx, run)).await.unwrap();
         assert!(record.iter().zip(1..).all(|(step, number)| step.number == number), "{record:?}");
     }
 

@@ -1,6 +1,6 @@
 //! Turns that end without an answer of their own, each in the person's language.
 
-use munshi_agent::{Error, HaltReason, RunState};
+use munshi_conversations::{Error, HaltReason, RunState};
 use munshi_llm::ModelError;
 use munshi_safety::budget::BudgetSettings as Budgets;
 use munshi_test_support::models::ScriptedTurn;

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use munshi_agent::{EventId, RunEvent, WorkEvent};
+use munshi_conversations::{EventId, RunEvent, WorkEvent};
 use munshi_safety::approvals::ApprovalDecision;
 use munshi_test_app::{TenantFiles, notes};
 use munshi_test_support::{PATIENCE, wait_until};
@@ -135,6 +135,6 @@ on_both! {
         let files = TenantFiles::shop("bakery").with_policy(notes::OPEN_POLICY);
         let other = shop.apply_tenant(&files).await;
         let refused = shop.engine.follow(other, run, None).await.err().map(|error| error.to_string());
-        assert_eq!(refused, Some(munshi_agent::Error::NoRun.to_string()));
+        assert_eq!(refused, Some(munshi_conversations::Error::NoRun.to_string()));
     }
 }

@@ -2,7 +2,8 @@
 
 use std::time::Duration;
 
-use munshi_agent::{EventId, MessageReceipt, RunEvent};
+use munshi_agent::MessageReceipt;
+use munshi_conversations::{EventId, RunEvent};
 use munshi_llm::{ChatEvent as Said, ModelError, StopReason, TokenUsage};
 use munshi_test_support::models::{ScriptGate, ScriptedTurn};
 use serde_json::json;

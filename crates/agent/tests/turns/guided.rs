@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use munshi_agent::{RunEvent, RunState};
+use munshi_conversations::{RunEvent, RunState};
 use munshi_pack::{FromPack, Objection, PackCheck, PackReader, PackReading, PackRegistry, PackTurnContext};
 use munshi_safety::pipeline::ActConcern;
 use munshi_store::Tx;

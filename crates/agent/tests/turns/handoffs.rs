@@ -3,8 +3,9 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use munshi_agent::handoffs::{self, HandoffRecord};
-use munshi_agent::{MessageReceipt, RunOutcome, RunRecoveryScope, RunState, sessions};
+use munshi_agent::{MessageReceipt, RunOutcome};
+use munshi_conversations::handoffs::{self, HandoffRecord};
+use munshi_conversations::{RunRecoveryScope, RunState, sessions};
 use munshi_lang::Phrasebook;
 use munshi_llm::{ChatEvent as Said, ChatRequest, ModelTarget};
 use munshi_offline::OfflineProvider;
@@ -180,7 +181,7 @@ on_both! {
         let told = shop.db.read(shop.tenant, move |tx: &mut Tx<'_>| {
             let newest = munshi_store::PageRequest::new(None, 1);
             let session = sessions::list(tx, sessions::SessionFilter::Person(owner), &newest)?.items.remove(0);
-            munshi_agent::messages::list_newest(tx, session.id, session.messages + 1, 1)
+            munshi_conversations::messages::list_newest(tx, session.id, session.messages + 1, 1)
         }).await.unwrap();
         assert!(told[0].text.contains("needs you now") && told[0].text.contains("A blue lamp"), "{}", told[0].text);
     }

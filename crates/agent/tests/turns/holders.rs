@@ -2,8 +2,8 @@
 
 use std::time::Duration;
 
-use munshi_agent::holders::ProcessIdentity;
 use munshi_agent::{MessageReceipt, TurnSettings};
+use munshi_conversations::holders::ProcessIdentity;
 use munshi_store::Tx;
 use munshi_test_support::DatabaseEngine;
 use munshi_test_support::models::ScriptedTurn;
@@ -30,7 +30,7 @@ async fn stopped(shop: Shop) -> Shop {
 
 async fn epoch(shop: &Shop, received: &MessageReceipt) -> i64 {
     let run = received.run;
-    let find = move |tx: &mut Tx<'_>| munshi_agent::runs::find(tx, run);
+    let find = move |tx: &mut Tx<'_>| munshi_conversations::runs::find(tx, run);
     shop.db.read(shop.tenant, find).await.unwrap().unwrap().epoch
 }
 
@@ -80,7 +80,7 @@ on_both! {
                 tx.one(munshi_store::across_tenants(known), munshi_store::params![node], |row| row.get::<i64>(0))
             };
             let db = old.db.clone();
-            async move { db.platform(munshi_agent::RUNS).read(read).await.unwrap() }
+            async move { db.platform(munshi_conversations::RUNS).read(read).await.unwrap() }
         };
         assert_eq!((count("node").await, count("gone").await, count("new").await), (1, 0, 1));
     }

@@ -2,7 +2,7 @@
 
 use std::sync::{Arc, Mutex};
 
-use munshi_agent::RunState;
+use munshi_conversations::RunState;
 use munshi_pack::{FinishedTurn, FromPack, PackJobQueue, PackRegistry, TurnHook};
 use munshi_store::{Tx, params};
 use munshi_test_support::TestDb;

@@ -1,6 +1,7 @@
 //! Messages that come through an API key: a program's words, and how far a key reaches.
 
-use munshi_agent::{KeyUse, RunOutcome, RunState};
+use munshi_agent::RunOutcome;
+use munshi_conversations::{KeyUse, RunState};
 use munshi_identity::Role;
 use munshi_identity::keys::{KeyCeiling, KeySpeaker};
 use munshi_llm::ChatEvent as Said;
@@ -74,7 +75,7 @@ on_both! {
         shop.engine.abandon();
         let next = shop.again(&test, [ScriptedTurn::call("note", &arguments("tea")), ScriptedTurn::text("Noted.")]).await;
         test.clock.advance(std::time::Duration::from_secs(60));
-        next.engine.sweep(munshi_agent::RunRecoveryScope::Lapsed).await.unwrap();
+        next.engine.sweep(munshi_conversations::RunRecoveryScope::Lapsed).await.unwrap();
         let outcome = next.outcome(&received).await;
         assert_eq!((outcome.state, next.notes().await), (RunState::WaitingApproval, 0), "{outcome:?}");
     }
@@ -89,7 +90,7 @@ on_both! {
         shop.db.write(shop.tenant, move |tx| tx.execute(forget, params![run])).await.unwrap();
         let next = shop.again(&test, [ScriptedTurn::call("note", &arguments("tea")), ScriptedTurn::text("Noted.")]).await;
         test.clock.advance(std::time::Duration::from_secs(60));
-        next.engine.sweep(munshi_agent::RunRecoveryScope::Lapsed).await.unwrap();
+        next.engine.sweep(munshi_conversations::RunRecoveryScope::Lapsed).await.unwrap();
         let outcome = next.outcome(&received).await;
         assert_eq!((outcome.state, next.notes().await), (RunState::Done, 1), "{outcome:?}");
     }

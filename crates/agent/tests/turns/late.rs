@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
-use munshi_agent::{RunRecoveryScope, RunState, messages, sessions};
+use munshi_conversations::{RunRecoveryScope, RunState, messages, sessions};
 use munshi_pack::{FromPack, PackReader, PackReading, PackRegistry, PackTurnContext};
 use munshi_store::{PageRequest, params};
 use munshi_test_support::models::ScriptedTurn;
@@ -187,7 +187,7 @@ on_both! {
         assert_eq!(other.engine.sweep_acts().await.unwrap().ended, 1);
         other.engine.cancel(received.tenant, received.run).await.unwrap();
         let stopped = other.outcome(&received).await;
-        assert_eq!(stopped.halt, Some(munshi_agent::HaltReason::Cancelled), "{stopped:?}");
+        assert_eq!(stopped.halt, Some(munshi_conversations::HaltReason::Cancelled), "{stopped:?}");
         let told = until_said(&other, 2).await;
         assert!(told[0].starts_with("I have stopped."), "{told:?}");
         assert!(told[1].starts_with("What you asked for is ready:") && told[1].contains("booked: rice"), "{told:?}");

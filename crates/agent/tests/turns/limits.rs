@@ -2,7 +2,8 @@
 
 use std::time::Duration;
 
-use munshi_agent::{RunState, TurnSettings};
+use munshi_agent::TurnSettings;
+use munshi_conversations::RunState;
 use munshi_identity::persons;
 use munshi_llm::pricing::PriceBook;
 use munshi_llm::{ModelTarget, WireFormat};
@@ -110,7 +111,7 @@ on_both! {
         set_status(&shop, TenantStatus::Paused).await;
         shop.engine.cancel(received.tenant, received.run).await.unwrap();
         let stopped = settled(&shop, &received).await;
-        assert_eq!(stopped.halt, Some(munshi_agent::HaltReason::Cancelled), "{stopped:?}");
+        assert_eq!(stopped.halt, Some(munshi_conversations::HaltReason::Cancelled), "{stopped:?}");
         assert_eq!(shop.world.effects().len(), 0);
     }
 

@@ -7,7 +7,7 @@ use std::sync::Mutex;
 use std::time::Duration;
 
 use async_trait::async_trait;
-use munshi_agent::{KeyUse, RunRecoveryScope, RunState};
+use munshi_conversations::{KeyUse, RunRecoveryScope, RunState};
 use munshi_identity::Role;
 use munshi_identity::keys::{KeyCeiling, KeySpeaker};
 use munshi_safety::acts::Permit;

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use munshi_agent::{RunRecoveryScope, RunState};
+use munshi_conversations::{RunRecoveryScope, RunState};
 use munshi_lang::Phrasebook;
 use munshi_llm::ModelTarget;
 use munshi_offline::OfflineProvider;

@@ -2,7 +2,8 @@
 
 use std::time::Duration;
 
-use munshi_agent::{HaltReason, IngestStatus, RunCancelOutcome, RunState};
+use munshi_agent::RunCancelOutcome;
+use munshi_conversations::{HaltReason, IngestStatus, RunState};
 use munshi_llm::{ChatEvent as Said, StopReason, TokenUsage};
 use munshi_test_support::models::{ScriptGate, ScriptedTurn};
 

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 
-use munshi_agent::{Error, RunEvent, RunState, linking};
+use munshi_conversations::{Error, RunEvent, RunState, linking};
 use munshi_identity::{Person, Role, persons};
 use munshi_llm::{ChatEvent as Said, ModelError};
 use munshi_pack::{FromPack, Objection, PackCheck, PackRegistry, PackTurnContext};
@@ -219,7 +219,7 @@ on_both! {
         let received = loop {
             tokio::time::sleep(Duration::from_millis(20)).await;
             let again = shop.say("1", "hello there").await;
-            if again.status == munshi_agent::IngestStatus::SeenBefore {
+            if again.status == munshi_conversations::IngestStatus::SeenBefore {
                 break again;
             }
         };

@@ -1,6 +1,6 @@
 //! A message and its answer.
 
-use munshi_agent::{IngestStatus, RunEvent, RunState};
+use munshi_conversations::{IngestStatus, RunEvent, RunState};
 use munshi_llm::pricing::{ModelPrice, PriceBook};
 use munshi_test_support::models::ScriptedTurn;
 use munshi_test_support::{DatabaseEngine, TestDb};

@@ -1,7 +1,7 @@
 //! Whom a tenant lets see its data: nobody else is asked, whatever a model is wanted for.
 
-use munshi_agent::retention::SummaryInput;
-use munshi_agent::{HaltReason, messages};
+use munshi_conversations::retention::SummaryInput;
+use munshi_conversations::{HaltReason, messages};
 use munshi_llm::gateway::Capability;
 use munshi_llm::{ModelError, ModelTarget, WireFormat};
 use munshi_safety::policy;

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use munshi_agent::RunState;
+use munshi_conversations::RunState;
 use munshi_store::{Tx, params};
 use munshi_test_support::DatabaseEngine;
 use munshi_test_support::models::ScriptedTurn;
@@ -16,7 +16,7 @@ const PLANTED: [&str; 4] = ["Rameshwari", "9876501234", "zanzibar", "marigold"];
 
 /// Every table that this crate makes.
 fn list_tables() -> BTreeSet<&'static str> {
-    let lines = munshi_agent::MIGRATIONS.iter().flat_map(|migration| migration.text.lines());
+    let lines = munshi_conversations::MIGRATIONS.iter().flat_map(|migration| migration.text.lines());
     let made = lines.filter_map(|line| {
         let of_tenant = ["CREATE TENANT TABLE ", "CREATE SHARED TABLE "];
         let rest = of_tenant.iter().find_map(|begin| line.strip_prefix(begin))?;

@@ -5,8 +5,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use munshi_agent::background::NewBackgroundRun;
-use munshi_agent::runs::{Run, RunCause};
-use munshi_agent::{HaltReason, RunState};
+use munshi_conversations::runs::{Run, RunCause};
+use munshi_conversations::{HaltReason, RunState};
 use munshi_jobs::{JobRegistry, JobRunner, JobRunnerOptions};
 use munshi_llm::Gateway;
 use munshi_llm::gateway::{Capability, GatewayParts, ModelRoute};
@@ -137,7 +137,7 @@ on_both! {
         let after = runner(&test, &shop);
         for _ in 0..10 {
             test.clock.advance(Duration::from_secs(20));
-            shop.engine.sweep(munshi_agent::RunRecoveryScope::Lapsed).await.unwrap();
+            shop.engine.sweep(munshi_conversations::RunRecoveryScope::Lapsed).await.unwrap();
             after.drain().await.unwrap();
         }
         let (tokens, calls) = used(&shop).await;
@@ -163,7 +163,7 @@ on_both! {
         let after = runner(&test, &shop);
         for _ in 0..10 {
             test.clock.advance(Duration::from_secs(20));
-            shop.engine.sweep(munshi_agent::RunRecoveryScope::Lapsed).await.unwrap();
+            shop.engine.sweep(munshi_conversations::RunRecoveryScope::Lapsed).await.unwrap();
             shop.db.write(shop.tenant, move |tx| tx.execute(hurry, params![])).await.unwrap();
             after.drain().await.unwrap();
         }

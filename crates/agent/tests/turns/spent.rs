@@ -1,6 +1,7 @@
 //! Limits that are reached: which one is said, and what still answers.
 
-use munshi_agent::{HaltReason, RunOutcome, RunState};
+use munshi_agent::RunOutcome;
+use munshi_conversations::{HaltReason, RunState};
 use munshi_llm::{ModelTarget, WireFormat};
 use munshi_safety::budget::{
     self, BudgetLane, BudgetLimitSubject, BudgetLimitValue, BudgetMeasure, BudgetPeriod, BudgetScope,

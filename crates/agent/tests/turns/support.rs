@@ -5,7 +5,8 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use async_trait::async_trait;
-use munshi_agent::{EventId, MessageReceipt, RunEvent, RunFollower, TurnSettings};
+use munshi_agent::{MessageReceipt, RunFollower, TurnSettings};
+use munshi_conversations::{EventId, RunEvent};
 use munshi_identity::Role;
 use munshi_llm::pricing::PriceBook;
 use munshi_llm::{ModelTarget, Provider, WireFormat};
@@ -426,8 +427,14 @@ impl Shop {
     }
 
     /// What a run was asked and what it answered.
-    pub(crate) async fn messages_of(&self, run: munshi_types::RunId) -> Vec<munshi_agent::messages::Message> {
-        self.db.read(self.tenant, move |tx| munshi_agent::messages::list_by_run(tx, run)).await.unwrap()
+    pub(crate) async fn messages_of(
+        &self,
+        run: munshi_types::RunId,
+    ) -> Vec<munshi_conversations::messages::Message> {
+        self.db
+            .read(self.tenant, move |tx| munshi_conversations::messages::list_by_run(tx, run))
+            .await
+            .unwrap()
     }
 
     /// One number out of the database.

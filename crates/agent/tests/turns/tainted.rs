@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
-use munshi_agent::RunState;
-use munshi_agent::retention::SummaryJob;
+use munshi_conversations::RunState;
+use munshi_conversations::retention::SummaryJob;
 use munshi_jobs::{JobQueue, JobRegistry, JobRunner, JobRunnerOptions};
 use munshi_store::{JsonText, Tx, params};
 use munshi_test_support::TestDb;

@@ -2,8 +2,8 @@
 
 use std::time::Duration;
 
-use munshi_agent::messages::{self, Message, MessageSpeaker};
-use munshi_agent::{RunState, sessions};
+use munshi_conversations::messages::{self, Message, MessageSpeaker};
+use munshi_conversations::{RunState, sessions};
 use munshi_identity::{Person, Role, persons};
 use munshi_store::{PageRequest, Tx};
 use munshi_test_support::database::MORNING;

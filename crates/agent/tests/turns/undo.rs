@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use munshi_agent::undo::{UndoOutcome, UndoRequest, UndoState};
-use munshi_agent::{RunEvent, RunState, UndoOffer};
+use munshi_conversations::{RunEvent, RunState, UndoOffer};
 use munshi_identity::persons;
 use munshi_safety::acts::{self, ActState, UndoRefusal};
 use munshi_safety::approvals::ApprovalDecision;

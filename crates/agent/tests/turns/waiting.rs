@@ -2,9 +2,10 @@
 
 use std::time::Duration;
 
-use munshi_agent::run_load::{self, LaneLoad};
-use munshi_agent::runs::{self, RunLane};
-use munshi_agent::{IngestStatus, MessageReceipt, RUNS, RunCancelOutcome, RunState, TurnSettings};
+use munshi_agent::{MessageReceipt, RunCancelOutcome, TurnSettings};
+use munshi_conversations::run_load::{self, LaneLoad};
+use munshi_conversations::runs::{self, RunLane};
+use munshi_conversations::{IngestStatus, RUNS, RunState};
 use munshi_identity::Role;
 use munshi_test_app::{TenantFiles, build_message, notes, parse_target};
 use munshi_test_support::models::{ScriptGate, ScriptedTurn};

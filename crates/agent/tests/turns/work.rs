@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use munshi_agent::background::NewBackgroundRun;
-use munshi_agent::runs::{self, Run, RunCause};
+use munshi_conversations::runs::{self, Run, RunCause};
 use munshi_http::{AllowedHosts, GuardedHttpClients};
 use munshi_jobs::{JobRegistry, JobRunner, JobRunnerOptions};
 use munshi_llm::gateway::Capability;

@@ -5,7 +5,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-use munshi_agent::{HaltReason, MessageReceipt, RunRecoveryScope, RunState, TurnSettings};
+use munshi_agent::{MessageReceipt, TurnSettings};
+use munshi_conversations::{HaltReason, RunRecoveryScope, RunState};
 use munshi_llm::ChatEvent as Said;
 use munshi_store::{Tx, params};
 use munshi_test_support::models::ScriptedTurn;
@@ -131,12 +132,12 @@ on_both! {
         test.clock.advance(Duration::from_secs(if test.engine() == DatabaseEngine::Sqlite { 1 } else { 31 }));
         let asking = shop.again(&test, [ScriptedTurn::text("First."), ScriptedTurn::text("Second.")]).await;
         let second = asking.say("2", "the second thing").await;
-        assert_eq!(second.status, munshi_agent::IngestStatus::Queued { behind: Some(first.run) });
+        assert_eq!(second.status, munshi_conversations::IngestStatus::Queued { behind: Some(first.run) });
         assert_eq!(asking.engine.sweep_session(second.tenant, second.session).await.unwrap(), 1);
         assert_eq!(asking.outcome(&first).await.text, "First.");
         assert_eq!(asking.outcome(&second).await.text, "Second.");
         assert_eq!(asking.engine.sweep_session(second.tenant, second.session).await.unwrap(), 0);
-        let epoch = move |tx: &mut Tx<'_>| munshi_agent::runs::find(tx, others.run);
+        let epoch = move |tx: &mut Tx<'_>| munshi_conversations::runs::find(tx, others.run);
         assert_eq!(shop.db.read(shop.tenant, epoch).await.unwrap().unwrap().epoch, 1, "the other is for a server");
     }
 

@@ -2,13 +2,16 @@
 
 use std::time::Duration;
 
-use munshi_store::{Tx, params};
+use munshi_store::{SealedBy, SealedColumn, Tx, params};
 use munshi_types::{CodeId, IdGenerator, Random, Timestamp};
 
 use super::text::{CodeHashInput, CodeKey, CodeText};
 use super::{CodePurpose, DAY, LIFE, PER_ADDRESS, PER_ADDRESS_DAY, PER_ASKER, SPAN};
 use crate::address::ContactAddress;
 use crate::error::{Error, Result};
+use crate::persons::AddressKey;
+
+pub(super) const SHOWN_ADDRESS: SealedColumn = SealedColumn::new("one_time_codes", "shown");
 
 /// Longer than any id of a conversation or sign-in.
 const LONGEST_ASKER: usize = 200;
@@ -63,19 +66,23 @@ pub fn request(
     let new = NewCode { id: ids.next(), text: CodeText::random(random), expires_at: now.plus(LIFE) };
     let CodeRequest { purpose, asker, address } = wish;
     let ties = CodeHashInput { tenant: tx.tenant(), id: new.id, purpose: *purpose, asker, address };
+    let found_by = AddressKey::of(tx, address)?;
+    // Whose it is, if anybody's, is not known here.
+    let shown = tx.seal(SealedBy::Tenant, SHOWN_ADDRESS.cell(new.id), address.as_str())?;
     tx.execute(
         "INSERT INTO one_time_codes
-           (tenant_id, id, purpose, asker, kind, address, hash, attempts, made_at, expires_at)
-         VALUES ($1, $2, $3, $4, $5, $6, $7, 0, $8, $9)",
+           (tenant_id, id, purpose, asker, kind, address, hash, attempts, made_at, expires_at, shown)
+         VALUES ($1, $2, $3, $4, $5, $6, $7, 0, $8, $9, $10)",
         params![
             new.id,
             purpose.as_str(),
             asker,
-            address.kind().as_str(),
-            address.as_str(),
+            found_by.kind,
+            found_by.hashed,
             key.hash(ties, &new.text),
             now,
-            new.expires_at
+            new.expires_at,
+            shown
         ],
     )?;
     Ok(CodeRequestOutcome::Made(new))
@@ -92,8 +99,8 @@ pub(super) fn check_asker(asker: &str) -> Result<()> {
 
 /// Holds the address's row and the asker's until the transaction ends, always in the same order.
 fn lock_requesters(tx: &mut Tx<'_>, wish: &CodeRequest, now: Timestamp) -> Result<()> {
-    let address = &wish.address;
-    let mut whose = [format!("asker {}", wish.asker), format!("{} {address}", address.kind().as_str())];
+    let address = AddressKey::of(tx, &wish.address)?;
+    let mut whose = [format!("asker {}", wish.asker), format!("{} {}", address.kind, address.hashed)];
     whose.sort();
     for one in whose {
         tx.execute(
@@ -108,11 +115,12 @@ fn lock_requesters(tx: &mut Tx<'_>, wish: &CodeRequest, now: Timestamp) -> Resul
 /// When the next may be asked for, if not now.
 fn find_retry_time(tx: &mut Tx<'_>, wish: &CodeRequest, now: Timestamp) -> Result<Option<Timestamp>> {
     let since = now.minus(SPAN);
+    let address = AddressKey::of(tx, &wish.address)?;
     let of_day: Vec<Timestamp> = tx.all(
         "SELECT made_at FROM one_time_codes
-         WHERE tenant_id = $1 AND kind = $2 AND address = $3 AND made_at > $4
-         ORDER BY made_at DESC LIMIT $5",
-        params![wish.address.kind().as_str(), wish.address.as_str(), now.minus(DAY), PER_ADDRESS_DAY],
+         WHERE tenant_id = $1 AND kind = $2 AND address IN ($3, $4) AND made_at > $5
+         ORDER BY made_at DESC LIMIT $6",
+        params![address.kind, address.hashed, address.plain, now.minus(DAY), PER_ADDRESS_DAY],
         |row| row.get(0),
     )?;
     let of_address: Vec<Timestamp> =

@@ -3,7 +3,7 @@
 use munshi_store::{Db, Row, Tx, params};
 use munshi_types::{CodeId, TenantId, Timestamp};
 
-use super::request::check_asker;
+use super::request::{SHOWN_ADDRESS, check_asker};
 use super::text::{CodeHashInput, CodeKey, CodeText};
 use super::{ATTEMPTS, CodePurpose};
 use crate::address::ContactAddress;
@@ -128,10 +128,10 @@ fn lock_current(
 ) -> munshi_store::Result<Option<Stored>> {
     tx.optional(
         (
-            "SELECT id, kind, address, hash, attempts, expires_at, used_at FROM one_time_codes
+            "SELECT id, kind, address, shown, hash, attempts, expires_at, used_at FROM one_time_codes
              WHERE tenant_id = $1 AND asker = $2 AND purpose = $3
              ORDER BY CASE WHEN used_at IS NULL AND expires_at > $4 THEN 0 ELSE 1 END, made_at DESC, id DESC LIMIT 1",
-            "SELECT id, kind, address, hash, attempts, expires_at, used_at FROM one_time_codes
+            "SELECT id, kind, address, shown, hash, attempts, expires_at, used_at FROM one_time_codes
              WHERE tenant_id = $1 AND asker = $2 AND purpose = $3
              ORDER BY CASE WHEN used_at IS NULL AND expires_at > $4 THEN 0 ELSE 1 END, made_at DESC, id DESC LIMIT 1 FOR UPDATE",
         ),
@@ -142,9 +142,12 @@ fn lock_current(
 
 fn read(row: &Row<'_>) -> munshi_store::Result<Stored> {
     let odd = |what: &str| munshi_store::Error::Decode(what.to_owned());
-    let address = ContactAddress::from_stored(&row.get::<String>("kind")?, row.get("address")?);
+    let id = row.get("id")?;
+    let shown: Option<String> = row.get_sealed("shown", SHOWN_ADDRESS.cell(id))?;
+    let text = shown.map_or_else(|| row.get("address"), Ok)?;
+    let address = ContactAddress::from_stored(&row.get::<String>("kind")?, text);
     Ok(Stored {
-        id: row.get("id")?,
+        id,
         address: address.ok_or_else(|| odd("a code has an unknown address kind"))?,
         hash: row.get("hash")?,
         attempts: u32::try_from(row.get::<i64>("attempts")?)

@@ -1,8 +1,9 @@
 //! Everybody a tenant has met, with how they are reached: what must be hidden from models elsewhere.
 
-use munshi_store::{Error, Result, Row, Tx, params};
+use munshi_store::{Result, Row, Tx, params};
 use munshi_types::PersonId;
 
+use super::sealed_contacts::{NAME, read_address, read_unless_forgotten};
 use crate::ContactAddress;
 
 /// Somebody's name and how they are reached.
@@ -22,7 +23,7 @@ const MOST_LOOKED_AT: i64 = 4 * MOST_REACHED;
 /// out. Ids grow with time, so the last met are the end of the key.
 pub fn list_contacts(tx: &mut Tx<'_>) -> Result<Vec<PersonContacts>> {
     let rows = tx.all(
-        "SELECT p.id, p.name, a.kind, a.address
+        "SELECT p.id, p.name, a.kind, a.address, a.shown
          FROM (SELECT id, name, made_at FROM persons
                WHERE tenant_id = $1 AND role IS NOT NULL AND left_at IS NULL
                UNION SELECT id, name, made_at FROM (
@@ -32,45 +33,46 @@ pub fn list_contacts(tx: &mut Tx<'_>) -> Result<Vec<PersonContacts>> {
                  WHERE merged_into IS NULL AND (name <> '' OR NOT visitor)
                  ORDER BY id DESC LIMIT $3) met) p
          LEFT JOIN person_addresses a ON a.tenant_id = $1 AND a.person_id = p.id
-         ORDER BY p.made_at, p.id, a.kind, a.address",
+         ORDER BY p.made_at, p.id",
         params![MOST_LOOKED_AT, MOST_REACHED],
         line,
     )?;
-    group_by_person(rows)
+    Ok(group_by_person(rows))
 }
 
 /// The same of one, whoever they are.
 pub fn find_contacts(tx: &mut Tx<'_>, person: PersonId) -> Result<Option<PersonContacts>> {
     let rows = tx.all(
-        "SELECT p.id, p.name, a.kind, a.address FROM persons p
+        "SELECT p.id, p.name, a.kind, a.address, a.shown FROM persons p
          LEFT JOIN person_addresses a ON a.tenant_id = $1 AND a.person_id = p.id
-         WHERE p.tenant_id = $1 AND p.id = $2 ORDER BY a.kind, a.address",
+         WHERE p.tenant_id = $1 AND p.id = $2",
         params![person],
         line,
     )?;
-    Ok(group_by_person(rows)?.pop())
+    Ok(group_by_person(rows).pop())
 }
 
-type Line = (PersonId, String, Option<(String, String)>);
+type Line = (PersonId, String, Option<ContactAddress>);
 
 fn line(row: &Row<'_>) -> Result<Line> {
-    let address = row.get::<Option<String>>(2)?.zip(row.get::<Option<String>>(3)?);
-    Ok((row.get(0)?, row.get(1)?, address))
+    let id = row.get("id")?;
+    let name = read_unless_forgotten(row, "name", NAME.cell(id), || Ok(String::new()))?;
+    Ok((id, name, read_address(row)?))
 }
 
 /// A row for each address, those of a person one behind the other.
-fn group_by_person(rows: Vec<Line>) -> Result<Vec<PersonContacts>> {
-    let odd = || Error::Decode("an address has an unknown kind".to_owned());
+fn group_by_person(rows: Vec<Line>) -> Vec<PersonContacts> {
     let mut all: Vec<PersonContacts> = Vec::new();
     for (id, name, address) in rows {
         if all.last().is_none_or(|last| last.id != id) {
             all.push(PersonContacts { id, name, addresses: Vec::new() });
         }
-        if let (Some(last), Some((kind, text))) = (all.last_mut(), address) {
-            last.addresses.push(ContactAddress::from_stored(&kind, text).ok_or_else(odd)?);
+        if let Some(last) = all.last_mut() {
+            last.addresses.extend(address);
         }
     }
-    Ok(all)
+    all.iter_mut().for_each(|person| person.addresses.sort());
+    all
 }
 
 /// Grows with every change of what [`list_contacts`] lists, whoever made it.

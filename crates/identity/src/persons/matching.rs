@@ -3,6 +3,8 @@
 use munshi_store::{Error, Result, Tx, params};
 use munshi_types::{IdGenerator, PersonId, Timestamp, is_invisible};
 
+use super::person_keys::seal_by_person;
+use super::sealed_contacts::{AddressKey, seal_name};
 use super::{Person, attach_address, find_by_address, follow, read, upsert};
 use crate::address::ContactAddress;
 
@@ -69,18 +71,19 @@ pub fn lock_living(tx: &mut Tx<'_>, id: PersonId) -> Result<Option<Person>> {
 
 fn find_known(tx: &mut Tx<'_>, addresses: &[ContactAddress]) -> Result<Option<Person>> {
     for address in addresses {
+        let key = AddressKey::of(tx, address)?;
         let found = tx.optional(
             (
                 "SELECT p.id, p.name, p.role, p.opened, p.closed, p.tags, p.language, p.made_at, p.left_at,
                    p.visitor, p.merged_into
                  FROM person_addresses a JOIN persons p ON p.tenant_id = $1 AND p.id = a.person_id
-                 WHERE a.tenant_id = $1 AND a.kind = $2 AND a.address = $3",
+                 WHERE a.tenant_id = $1 AND a.kind = $2 AND a.address IN ($3, $4)",
                 "SELECT p.id, p.name, p.role, p.opened, p.closed, p.tags, p.language, p.made_at, p.left_at,
                    p.visitor, p.merged_into
                  FROM person_addresses a JOIN persons p ON p.tenant_id = $1 AND p.id = a.person_id
-                 WHERE a.tenant_id = $1 AND a.kind = $2 AND a.address = $3 FOR KEY SHARE OF p",
+                 WHERE a.tenant_id = $1 AND a.kind = $2 AND a.address IN ($3, $4) FOR KEY SHARE OF p",
             ),
-            params![address.kind().as_str(), address.as_str()],
+            params![key.kind, key.hashed, key.plain],
             read,
         )?;
         match found {
@@ -111,9 +114,11 @@ fn update_known(
         }
     }
     if person.name.is_empty() && !name.is_empty() {
+        let by = seal_by_person(tx, person.id)?;
+        let (sealed, hash) = seal_name(tx, by, person.id, name)?;
         tx.execute(
-            "UPDATE persons SET name = $3 WHERE tenant_id = $1 AND id = $2 AND name = ''",
-            params![person.id, name],
+            "UPDATE persons SET name = $3, name_hash = $4 WHERE tenant_id = $1 AND id = $2 AND name = ''",
+            params![person.id, sealed, hash],
         )?;
         name.clone_into(&mut person.name);
     }

@@ -6,6 +6,7 @@ mod matching;
 mod merge;
 mod operator;
 mod person_keys;
+mod sealed_contacts;
 
 pub use administration::{clear_browsers, save};
 pub use contacts::{MOST_REACHED, PersonContacts, find_contacts, list_contacts, load_change_number};
@@ -13,8 +14,12 @@ pub use matching::{PersonMatch, find_or_add, lock_living};
 pub use merge::{PersonMerge, merge};
 pub use operator::find_or_add_operator;
 pub(crate) use operator::sync_operator_role;
-pub use person_keys::{SEALING, find_seal, list_keys, list_newest_keys, seal_by_person};
+pub use person_keys::{SEALING, find_seal, list_keys, list_newest_keys, seal_by_owner, seal_by_person};
+pub(crate) use sealed_contacts::{AddressKey, move_sealed_address, seal_name_and_tags};
 
+use self::sealed_contacts::{
+    NAME, TAGS, channel_of, hash_name, read_address, read_unless_forgotten, seal_person,
+};
 use munshi_store::{Cursor, Error, JsonText, Page, PageRequest, Result, Row, Tx, params, sql_in_both_orders};
 use munshi_types::{Id, IdGenerator, Language, PersonId, ScopeGlob, Timestamp};
 use serde::Serialize;
@@ -96,25 +101,27 @@ pub fn upsert(tx: &mut Tx<'_>, person: &Person) -> Result<()> {
             forget_browsers(tx, person.id)?;
         }
     }
+    let sealed = seal_person(tx, person)?;
     let rows = tx.execute(
         "INSERT INTO persons
-           (tenant_id, id, name, role, opened, closed, tags, language, made_at, left_at, visitor)
-         VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)
+           (tenant_id, id, name, role, opened, closed, tags, language, made_at, left_at, visitor, name_hash)
+         VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)
          ON CONFLICT (tenant_id, id) DO UPDATE SET name = excluded.name, role = excluded.role,
            opened = excluded.opened, closed = excluded.closed, tags = excluded.tags,
-           language = excluded.language, left_at = excluded.left_at
+           language = excluded.language, left_at = excluded.left_at, name_hash = excluded.name_hash
            WHERE persons.merged_into IS NULL",
         params![
             person.id,
-            person.name,
+            sealed.name,
             person.role.map(Role::as_str),
             JsonText::of(&person.opened)?,
             JsonText::of(&person.closed)?,
-            JsonText::of(&person.tags)?,
+            sealed.tags,
             person.language.map(|language| language.code().to_owned()),
             person.made_at,
             person.left_at,
-            person.visitor
+            person.visitor,
+            sealed.name_hash
         ],
     )?;
     if rows == 0 {
@@ -138,9 +145,11 @@ pub fn add_address(tx: &mut Tx<'_>, person: PersonId, address: &ContactAddress) 
 
 /// Takes an address from a person: whoever has it is nobody in particular from then on.
 pub fn remove_address(tx: &mut Tx<'_>, person: PersonId, address: &ContactAddress) -> Result<()> {
+    let key = AddressKey::of(tx, address)?;
     tx.execute(
-        "DELETE FROM person_addresses WHERE tenant_id = $1 AND kind = $2 AND address = $3 AND person_id = $4",
-        params![address.kind().as_str(), address.as_str(), person],
+        "DELETE FROM person_addresses
+         WHERE tenant_id = $1 AND kind = $2 AND address IN ($3, $4) AND person_id = $5",
+        params![key.kind, key.hashed, key.plain, person],
     )?;
     Ok(())
 }
@@ -149,8 +158,9 @@ pub fn remove_address(tx: &mut Tx<'_>, person: PersonId, address: &ContactAddres
 /// there were.
 pub(crate) fn forget_browsers(tx: &mut Tx<'_>, person: PersonId) -> Result<u64> {
     tx.execute(
-        "DELETE FROM person_addresses WHERE tenant_id = $1 AND person_id = $2 AND kind = $3 AND address LIKE $4",
-        params![person, ContactAddressKind::Channel.as_str(), format!("{VISITORS}:%")],
+        "DELETE FROM person_addresses
+         WHERE tenant_id = $1 AND person_id = $2 AND kind = $3 AND (channel = $4 OR address LIKE $5)",
+        params![person, ContactAddressKind::Channel.as_str(), VISITORS, format!("{VISITORS}:%")],
     )
 }
 
@@ -161,20 +171,24 @@ pub fn members_known_by_browser(tx: &mut Tx<'_>) -> Result<Vec<Person>> {
         "SELECT id, name, role, opened, closed, tags, language, made_at, left_at, visitor, merged_into FROM persons
          WHERE tenant_id = $1 AND role IS NOT NULL AND left_at IS NULL AND merged_into IS NULL
            AND EXISTS (SELECT 1 FROM person_addresses a WHERE a.tenant_id = $1 AND a.person_id = persons.id
-             AND a.kind = $2 AND a.address LIKE $3)
+             AND a.kind = $2 AND (COALESCE(a.channel, '') = $3 OR a.address LIKE $4))
            AND (role <> 'owner' OR EXISTS (SELECT 1 FROM person_addresses a
-             WHERE a.tenant_id = $1 AND a.person_id = persons.id AND NOT (a.kind = $2 AND a.address LIKE $3)))
+             WHERE a.tenant_id = $1 AND a.person_id = persons.id
+               AND NOT (a.kind = $2 AND (COALESCE(a.channel, '') = $3 OR a.address LIKE $4))))
          ORDER BY made_at, id LIMIT 1000",
-        params![ContactAddressKind::Channel.as_str(), format!("{VISITORS}:%")],
+        params![ContactAddressKind::Channel.as_str(), VISITORS, format!("{VISITORS}:%")],
         read,
     )
 }
 
 /// The holder is held, so that no merge comes between.
 fn attach_address(tx: &mut Tx<'_>, holder: &Person, address: &ContactAddress) -> Result<()> {
+    let (by, key) = (seal_by_person(tx, holder.id)?, AddressKey::of(tx, address)?);
+    let shown = tx.seal(by, key.cell(), address.as_str())?;
     tx.execute(
-        "INSERT INTO person_addresses (tenant_id, kind, address, person_id) VALUES ($1, $2, $3, $4)",
-        params![address.kind().as_str(), address.as_str(), holder.id],
+        "INSERT INTO person_addresses (tenant_id, kind, address, person_id, shown, channel)
+         VALUES ($1, $2, $3, $4, $5, $6)",
+        params![key.kind, key.hashed, holder.id, shown, channel_of(address)],
     )?;
     if holder.visitor && !address.is_visitor() {
         tx.execute(
@@ -217,12 +231,13 @@ fn follow(
 
 /// Whose address it is: somebody living, since a merge takes the addresses along.
 pub fn find_by_address(tx: &mut Tx<'_>, address: &ContactAddress) -> Result<Option<Person>> {
+    let key = AddressKey::of(tx, address)?;
     tx.optional(
         "SELECT p.id, p.name, p.role, p.opened, p.closed, p.tags, p.language, p.made_at, p.left_at,
            p.visitor, p.merged_into
          FROM person_addresses a JOIN persons p ON p.tenant_id = $1 AND p.id = a.person_id
-         WHERE a.tenant_id = $1 AND a.kind = $2 AND a.address = $3",
-        params![address.kind().as_str(), address.as_str()],
+         WHERE a.tenant_id = $1 AND a.kind = $2 AND a.address IN ($3, $4)",
+        params![key.kind, key.hashed, key.plain],
         read,
     )
 }
@@ -263,24 +278,26 @@ pub fn list(tx: &mut Tx<'_>, wanted: PersonFilter, request: &PageRequest) -> Res
 
 /// Those of exactly this name, the oldest first; two people may share one.
 pub fn list_by_name(tx: &mut Tx<'_>, name: &str) -> Result<Vec<Person>> {
+    let hash = hash_name(tx, name)?;
     tx.all(
         "SELECT id, name, role, opened, closed, tags, language, made_at, left_at, visitor, merged_into FROM persons
-         WHERE tenant_id = $1 AND name = $2 AND merged_into IS NULL ORDER BY made_at, id LIMIT 20",
-        params![name],
+         WHERE tenant_id = $1 AND (name_hash = $2 OR (name_hash IS NULL AND name = $3)) AND merged_into IS NULL
+         ORDER BY made_at, id LIMIT 20",
+        params![hash, name],
         read,
     )
 }
 
 /// How a person is reached.
 pub fn list_addresses(tx: &mut Tx<'_>, person: PersonId) -> Result<Vec<ContactAddress>> {
-    let rows = tx.all(
-        "SELECT kind, address FROM person_addresses WHERE tenant_id = $1 AND person_id = $2
-         ORDER BY kind, address",
+    let found = tx.all(
+        "SELECT kind, address, shown FROM person_addresses WHERE tenant_id = $1 AND person_id = $2",
         params![person],
-        |row| Ok((row.get::<String>(0)?, row.get::<String>(1)?)),
+        read_address,
     )?;
-    let odd = || Error::Decode("an address has an unknown kind".to_owned());
-    rows.into_iter().map(|(kind, text)| ContactAddress::from_stored(&kind, text).ok_or_else(odd)).collect()
+    let mut addresses: Vec<ContactAddress> = found.into_iter().flatten().collect();
+    addresses.sort();
+    Ok(addresses)
 }
 
 /// Whether this is the one owner there is. The owners are held until the transaction ends: of two who take one away
@@ -302,13 +319,15 @@ fn read(row: &Row<'_>) -> Result<Person> {
     let unreadable = |what: String| Error::Decode(what);
     let role = row.get::<Option<String>>("role")?;
     let language = row.get::<Option<String>>("language")?;
+    let id = row.get("id")?;
+    let no_tags = || JsonText::of(&[(); 0]);
     Ok(Person {
-        id: row.get("id")?,
-        name: row.get("name")?,
+        id,
+        name: read_unless_forgotten(row, "name", NAME.cell(id), || Ok(String::new()))?,
         role: role.map(|text| text.parse()).transpose().map_err(|error| unreadable(format!("{error}")))?,
         opened: row.get::<JsonText>("opened")?.read()?,
         closed: row.get::<JsonText>("closed")?.read()?,
-        tags: row.get::<JsonText>("tags")?.read()?,
+        tags: read_unless_forgotten(row, "tags", TAGS.cell(id), no_tags)?.read()?,
         language: language
             .map(|text| text.parse())
             .transpose()

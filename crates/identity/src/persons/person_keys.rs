@@ -3,29 +3,47 @@
 use munshi_store::{PlatformScope, PlatformTx, Result, SealedBy, Tx, across_tenants, params};
 use munshi_types::{DataKeyId, Id, PersonId, TenantId};
 
+use super::find;
+
 /// Looking whether the store of keys fits the database.
 pub const SEALING: PlatformScope = PlatformScope::new("sealing");
 
 /// What text of this person is sealed by from now on. A person gets a key with the first text that is theirs, and keeps it: where
 /// two become one, what either wrote stays under the key that it names.
 pub fn seal_by_person(tx: &mut Tx<'_>, person: PersonId) -> Result<SealedBy> {
-    match find_seal(tx, person)? {
-        Some(known) => Ok(known),
+    if let Some(known) = tx.find_owner_key(person.as_uuid())? {
+        return Ok(SealedBy::Person(known));
+    }
+    match find_key(tx, person)? {
+        Some(key) => remember(tx, person, key),
         None => assign_key(tx, person).and_then(|key| remember(tx, person, key)),
     }
 }
 
 /// The same for somebody who has a key already.
 pub fn find_seal(tx: &mut Tx<'_>, person: PersonId) -> Result<Option<SealedBy>> {
-    if let Some(known) = tx.keyring()?.find_known_key(tx.tenant(), person.as_uuid()) {
+    if let Some(known) = tx.find_owner_key(person.as_uuid())? {
         return Ok(Some(SealedBy::Person(known)));
     }
     find_key(tx, person)?.map(|key| remember(tx, person, key)).transpose()
 }
 
+/// The key of a person, or the tenant's own where there is none. Work on behalf of somebody who is gone meanwhile still has to
+/// be ended, and nothing of theirs is written with it.
+pub fn seal_by_owner(tx: &mut Tx<'_>, person: Option<PersonId>) -> Result<SealedBy> {
+    let Some(person) = person else { return Ok(SealedBy::Tenant) };
+    if let Some(known) = find_seal(tx, person)? {
+        return Ok(known);
+    }
+    let is_gone = match find(tx, person) {
+        Err(error) if error.is_unreadable() => false,
+        found => found?.is_none(),
+    };
+    if is_gone { Ok(SealedBy::Tenant) } else { seal_by_person(tx, person) }
+}
+
 fn remember(tx: &mut Tx<'_>, person: PersonId, key: DataKeyId) -> Result<SealedBy> {
-    let (tenant, owner, keyring) = (tx.tenant(), person.as_uuid(), tx.shared_keyring()?);
-    tx.after_commit(move || keyring.remember_key(tenant, owner, key));
+    tx.remember_owner_key(person.as_uuid(), key)?;
     Ok(SealedBy::Person(key))
 }
 
@@ -37,15 +55,15 @@ fn find_key(tx: &mut Tx<'_>, person: PersonId) -> Result<Option<DataKeyId>> {
     )
 }
 
+/// Whoever is quicker decides: both have the same key.
 fn assign_key(tx: &mut Tx<'_>, person: PersonId) -> Result<DataKeyId> {
     let new = tx.keyring()?.take_new_key(tx.tenant())?;
-    tx.execute(
+    tx.one(
         "INSERT INTO person_keys (tenant_id, person_id, key_id) VALUES ($1, $2, $3)
-         ON CONFLICT (tenant_id, person_id) DO NOTHING",
+         ON CONFLICT (tenant_id, person_id) DO UPDATE SET key_id = person_keys.key_id RETURNING key_id",
         params![person, new],
-    )?;
-    // Another may have been quicker; then theirs is the person's.
-    Ok(find_key(tx, person)?.unwrap_or(new))
+        |row| row.get(0),
+    )
 }
 
 /// The keys of a person and of everybody who turned out to be them.

@@ -2,9 +2,9 @@
 
 use munshi_identity::persons::PersonFilter;
 use munshi_identity::{ContactAddress, Person, PrincipalStanding, Role, persons};
-use munshi_store::{Error, PageRequest, Result, Tx};
+use munshi_store::{Error, PageRequest, Result, Tx, is_sealed, params};
 use munshi_test_support::on_both_engines;
-use munshi_types::{Clock, IdGenerator, Language};
+use munshi_types::{Clock, IdGenerator, Language, PersonId};
 
 on_both_engines! {
     with [munshi_store::MIGRATIONS, munshi_identity::MIGRATIONS];
@@ -115,6 +115,64 @@ on_both_engines! {
         assert_eq!((count(shop).await.unwrap(), count(clinic).await.unwrap()), (before, 0));
     }
 
+    async fn nothing_of_a_person_stands_plain_and_they_are_found_all_the_same(test: TestDb) {
+        let shop = test.add_tenant("shop").await;
+        let (ids, now) = (IdGenerator::system(), test.clock.now());
+        let phone = ContactAddress::phone("98123 45678").unwrap();
+        let asha = Person { tags: vec!["vip of Indore".to_owned()], ..Person::new(&ids, "Asha Rao", now) };
+        let (id, named, known) = (asha.id, asha.clone(), phone.clone());
+        test.db.write(shop, move |tx| -> Result<()> {
+            persons::upsert(tx, &named)?;
+            persons::add_address(tx, named.id, &known)?;
+            persons::add_address(tx, named.id, &ContactAddress::visitor("a-browser").unwrap())
+        }).await.unwrap();
+        let rows = test.db.read(shop, move |tx| tx.all(
+            "SELECT p.name, p.tags, a.address, a.shown FROM persons p
+             JOIN person_addresses a ON a.tenant_id = $1 AND a.person_id = p.id WHERE p.tenant_id = $1 AND p.id = $2",
+            params![id],
+            |row| Ok([row.get::<String>(0)?, row.get::<munshi_store::JsonText>(1)?.as_str().to_owned(), row.get(2)?, row.get(3)?]),
+        )).await.unwrap();
+        assert_eq!(rows.len(), 2);
+        for [name, tags, address, shown] in rows {
+            assert!([&name, &tags, &shown].iter().all(|text| is_sealed(text)), "{name} {tags} {shown}");
+            assert!(address.starts_with("hashed:1:"), "{address}");
+        }
+        let (found, named, addresses) = test.db.read(shop, move |tx| -> Result<_> {
+            Ok((persons::find_by_address(tx, &phone)?, persons::list_by_name(tx, "Asha Rao")?, persons::list_addresses(tx, id)?))
+        }).await.unwrap();
+        assert_eq!((found.as_ref(), named.first()), (Some(&asha), Some(&asha)));
+        assert_eq!(addresses.iter().map(ContactAddress::as_str).collect::<Vec<_>>(), ["+919812345678", "web:a-browser"]);
+        // A role ends what a browser alone proved, sealed or not.
+        test.db.write(shop, move |tx| persons::upsert(tx, &Person { role: Some(Role::Staff), ..asha })).await.unwrap();
+        let left = test.db.read(shop, move |tx| persons::list_addresses(tx, id)).await.unwrap();
+        assert_eq!(left.iter().map(ContactAddress::as_str).collect::<Vec<_>>(), ["+919812345678"]);
+    }
+
+    async fn whoever_stood_plain_before_is_met_again(test: TestDb) {
+        let shop = test.add_tenant("shop").await;
+        let (ids, now) = (IdGenerator::system(), test.clock.now());
+        let (id, phone) = (ids.next::<PersonId>(), ContactAddress::phone("98123 45678").unwrap());
+        test.db.write(shop, move |tx| -> Result<()> {
+            let sql = "INSERT INTO persons (tenant_id, id, name, opened, closed, tags, made_at) VALUES ($1, $2, 'Raju', '[]', '[]', '[\"old\"]', $3)";
+            tx.execute(sql, params![id, now])?;
+            let sql = "INSERT INTO person_addresses (tenant_id, kind, address, person_id) VALUES ($1, $2, $3, $4)";
+            tx.execute(sql, params!["phone", "+919812345678", id])?;
+            tx.execute(sql, params!["channel", "web:old-browser", id]).map(drop)
+        }).await.unwrap();
+        let met = test.db.write(shop, {
+            let phone = phone.clone();
+            move |tx| persons::find_or_add(tx, &ids, &[phone], "Rajesh", now)
+        }).await.unwrap();
+        assert_eq!((met.is_new, met.person.id, met.person.name.as_str()), (false, id, "Raju"));
+        let named = test.db.read(shop, |tx| persons::list_by_name(tx, "Raju")).await.unwrap();
+        assert_eq!(named.len(), 1);
+        test.db.write(shop, move |tx| -> Result<()> {
+            persons::upsert(tx, &Person { role: Some(Role::Staff), ..met.person })?;
+            persons::remove_address(tx, id, &phone)
+        }).await.unwrap();
+        assert!(test.db.read(shop, move |tx| persons::list_addresses(tx, id)).await.unwrap().is_empty());
+    }
+
     async fn of_many_the_last_met_are_found(test: TestDb) {
         let shop = test.add_tenant("shop").await;
         let (ids, now) = (test.ids.clone(), test.clock.now());
@@ -127,7 +185,9 @@ on_both_engines! {
         test.db.write(shop, move |tx| -> Result<()> {
             persons::upsert(tx, &owner)?;
             persons::upsert(tx, &first)?;
-            (0..most).try_for_each(|at| persons::upsert(tx, &Person::new(&ids, format!("Customer {at}"), now)))
+            // As they stood before names were sealed, so that none needs a key.
+            let sql = "INSERT INTO persons (tenant_id, id, name, opened, closed, tags, made_at) VALUES ($1, $2, $3, '[]', '[]', '[]', $4)";
+            (0..most).try_for_each(|at| tx.send(sql, params![ids.next::<PersonId>(), format!("Customer {at}"), now]))
         }).await.unwrap();
         let found = test.db.read(shop, persons::list_contacts).await.unwrap();
         assert_eq!(found.len(), most + 1, "and those who work here, however long");

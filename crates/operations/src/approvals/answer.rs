@@ -230,7 +230,7 @@ pub async fn resume_run(
     match engine.resume(tenant, run).await {
         Ok(()) => Ok(Some(run)),
         // Acts that no turn of ours asked for have none to go on with.
-        Err(munshi_agent::Error::NoRun) => Ok(None),
+        Err(munshi_conversations::Error::NoRun) => Ok(None),
         Err(error) => Err(convert_turn_error(error)),
     }
 }

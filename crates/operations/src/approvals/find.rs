@@ -1,6 +1,6 @@
 //! Which approval is meant.
 
-use munshi_agent::sessions;
+use munshi_conversations::sessions;
 use munshi_pack::operation::{OperationCaller, OperationError, OperationErrorCode};
 use munshi_safety::acts;
 use munshi_safety::approvals::{self, Approval, ApprovalStatus};

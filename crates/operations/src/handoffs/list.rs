@@ -1,6 +1,6 @@
 //! How a conversation was handed on, newest first. What was said stands in it: whoever opens somebody else's is written down.
 
-use munshi_agent::handoffs;
+use munshi_conversations::handoffs;
 use munshi_identity::keys::{ApiAccess, Area};
 use munshi_pack::operation::{
     CallerClass, ListView, Operation, OperationEffect, OperationError, OperationSpec, RouteMethod,

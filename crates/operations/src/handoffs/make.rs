@@ -1,6 +1,6 @@
 //! Hands a conversation on, or back to where it began.
 
-use munshi_agent::handoffs::{self, HandoffBundle, ManualHandoff, ManualHandoffOutcome};
+use munshi_conversations::handoffs::{self, HandoffBundle, ManualHandoff, ManualHandoffOutcome};
 use munshi_identity::keys::{ApiAccess, Area, KeySpeaker};
 use munshi_pack::operation::{
     CallerClass, Operation, OperationEffect, OperationError, OperationErrorCode, OperationSpec, RouteMethod,

@@ -1,6 +1,6 @@
 //! A handing on as it is shown.
 
-use munshi_agent::handoffs::HandoffRecord;
+use munshi_conversations::handoffs::HandoffRecord;
 use munshi_tiers::ActivePlace;
 use munshi_types::tier::TierName;
 use munshi_types::{BindingId, HandoffId, PersonId, RunId, SessionId, Timestamp};

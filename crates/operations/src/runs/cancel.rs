@@ -1,7 +1,8 @@
 //! Stops a run.
 
-use munshi_agent::runs::{self, CancelRequestOutcome};
-use munshi_agent::{RunCancelOutcome, cancel};
+use munshi_agent::RunCancelOutcome;
+use munshi_conversations::cancel;
+use munshi_conversations::runs::{self, CancelRequestOutcome};
 use munshi_identity::keys::{ApiAccess, Area};
 use munshi_pack::operation::{
     CallerClass, Operation, OperationCaller, OperationEffect, OperationError, OperationSpec, RouteMethod,

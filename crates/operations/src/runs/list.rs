@@ -1,7 +1,7 @@
 //! Runs, newest first.
 
-use munshi_agent::RunState;
-use munshi_agent::runs::{self, RunFilter, RunView};
+use munshi_conversations::RunState;
+use munshi_conversations::runs::{self, RunFilter, RunView};
 use munshi_identity::keys::{ApiAccess, Area};
 use munshi_pack::operation::{
     CallerClass, ListView, Operation, OperationEffect, OperationError, OperationSpec, RouteMethod,

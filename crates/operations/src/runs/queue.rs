@@ -1,8 +1,8 @@
 //! How much of a tenant's work waits, and for how long.
 
-use munshi_agent::RUNS;
-use munshi_agent::run_load::{self, LaneLoad};
-use munshi_agent::runs::RunLane;
+use munshi_conversations::RUNS;
+use munshi_conversations::run_load::{self, LaneLoad};
+use munshi_conversations::runs::RunLane;
 use munshi_identity::keys::{ApiAccess, Area};
 use munshi_pack::operation::{
     CallerClass, Operation, OperationEffect, OperationError, OperationSpec, RenderView, RouteMethod,

@@ -1,7 +1,7 @@
 //! One run and its steps.
 
-use munshi_agent::runs::{self, RunView};
-use munshi_agent::steps;
+use munshi_conversations::runs::{self, RunView};
+use munshi_conversations::steps;
 use munshi_identity::keys::{ApiAccess, Area};
 use munshi_llm::calls;
 use munshi_pack::operation::{

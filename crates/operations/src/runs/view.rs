@@ -1,8 +1,8 @@
 //! Runs and their steps as they are shown.
 
-use munshi_agent::runs::{RunCause, RunView};
-use munshi_agent::steps::RunStep;
-use munshi_agent::{HaltReason, RunState};
+use munshi_conversations::runs::{RunCause, RunView};
+use munshi_conversations::steps::RunStep;
+use munshi_conversations::{HaltReason, RunState};
 use munshi_llm::calls::ModelCallView;
 use munshi_llm::pricing::Cost;
 use munshi_types::{BindingId, CallId, MessageId, PersonId, RunId, SessionId, Timestamp};

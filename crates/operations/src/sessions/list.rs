@@ -1,6 +1,6 @@
 //! Conversations, the last spoken in first.
 
-use munshi_agent::sessions::{self, Session, SessionFilter};
+use munshi_conversations::sessions::{self, Session, SessionFilter};
 use munshi_identity::keys::{ApiAccess, Area};
 use munshi_pack::operation::{
     CallerClass, ListView, Operation, OperationEffect, OperationError, OperationSpec, RouteMethod,

@@ -8,7 +8,7 @@ pub use list::{ListSessions, ListSessionsInput};
 pub use show::{SessionInput, ShowSession};
 pub use view::{ActivePlaceView, SessionView};
 
-use munshi_agent::sessions::{self, Session};
+use munshi_conversations::sessions::{self, Session};
 use munshi_pack::operation::{OperationCaller, OperationError};
 use munshi_store::{AdminTx, Tx};
 use munshi_types::SessionId;

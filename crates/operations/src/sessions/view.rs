@@ -1,7 +1,7 @@
 //! A conversation as it is shown.
 
-use munshi_agent::handoffs::ActiveHandoff;
-use munshi_agent::sessions::Session;
+use munshi_conversations::handoffs::ActiveHandoff;
+use munshi_conversations::sessions::Session;
 use munshi_types::tier::{Channel, LanguageCode, TierName};
 use munshi_types::{BindingId, PersonId, SessionId, Timestamp};
 use serde::{Deserialize, Serialize};

@@ -32,7 +32,7 @@ pub use permit::{Permit, PermitMode};
 pub use preview::preview;
 pub use recover::{ACTS, ActRecovery, LapsedAct, TakeoverReason, list_lapsed, list_leased, recover};
 pub use refusals::{CountedRefusals, flush_counted_refusals, list_counted_refusals};
-pub(crate) use sealing::{ARGUMENTS, LEAVING, seal_by};
+pub(crate) use sealing::{ACTS_OF_BEFORE, ARGUMENTS, LEAVING, seal_by};
 pub use services::{ActServices, RefusalObserver};
 pub use store::{Act, ActState, find, find_for_update, has_written, list, list_by_run};
 pub(crate) use store::{record_answer, to_stored_json};

@@ -1,7 +1,7 @@
 //! What of an act is sealed at rest, and with whose key.
 
 use munshi_identity::persons::seal_by_person;
-use munshi_store::{JsonText, SealedBy, SealedColumn, Tx, params};
+use munshi_store::{JsonText, PlainColumn, SealedBy, SealedColumn, SealedKey, SealedTable, Tx, params};
 use munshi_types::{ActId, Id, PersonId};
 
 use crate::error::Result;
@@ -12,31 +12,43 @@ pub(super) const PROPOSAL: SealedColumn = SealedColumn::new("acts", "proposal");
 pub(super) const RESULT: SealedColumn = SealedColumn::new("acts", "result");
 pub(super) const UNDO: SealedColumn = SealedColumn::new("acts", "undo");
 
+/// Acts from before they were sealed.
+pub(crate) const ACTS_OF_BEFORE: SealedTable = SealedTable {
+    name: "acts",
+    key: SealedKey::Id,
+    next: (
+        "SELECT id AS row_id, person_id AS person, arguments, leaving, proposal, result, undo FROM acts
+         WHERE tenant_id = $1 AND id > $2 ORDER BY id LIMIT $3",
+        "SELECT id AS row_id, person_id AS person, arguments, leaving, proposal, result, undo FROM acts
+         WHERE tenant_id = $1 AND id > $2 ORDER BY id LIMIT $3 FOR NO KEY UPDATE",
+    ),
+    update: "UPDATE acts SET arguments = $3, leaving = $4, proposal = $5, result = $6, undo = $7
+             WHERE tenant_id = $1 AND id = $2",
+    columns: &[
+        PlainColumn::Json(ARGUMENTS),
+        PlainColumn::Json(LEAVING),
+        PlainColumn::Json(PROPOSAL),
+        PlainColumn::Json(RESULT),
+        PlainColumn::Json(UNDO),
+    ],
+};
+
 /// By the key of the person it is done for; where there is none, by the tenant's.
 pub(crate) fn seal_by(tx: &mut Tx<'_>, person: Option<PersonId>) -> Result<SealedBy> {
     Ok(person.map_or(Ok(SealedBy::Tenant), |person| seal_by_person(tx, person))?)
 }
 
-/// As the act is sealed that is written now. Its end may come in the same transaction, which then need not look it up: a key that the
-/// person had before is remembered at once. One that is given in this very transaction is not theirs before it is committed.
-pub(super) fn remember(
-    tx: &mut Tx<'_>,
-    act: ActId,
-    (person, by): (Option<PersonId>, SealedBy),
-) -> Result<()> {
-    let (SealedBy::Person(key), Some(person)) = (by, person) else { return Ok(()) };
-    let (tenant, keyring) = (tx.tenant(), tx.shared_keyring()?);
-    if keyring.find_known_key(tenant, person.as_uuid()) == Some(key) {
-        keyring.remember_key(tenant, act.as_uuid(), key);
-    } else {
-        tx.after_commit(move || keyring.remember_key(tenant, act.as_uuid(), key));
+/// As the act is sealed that is written now: its end may come in the same transaction, which then need not look it up.
+pub(super) fn remember(tx: &mut Tx<'_>, act: ActId, by: SealedBy) -> Result<()> {
+    match by {
+        SealedBy::Person(key) => Ok(tx.remember_owner_key(act.as_uuid(), key)?),
+        SealedBy::Tenant => Ok(()),
     }
-    Ok(())
 }
 
 /// As an act is sealed that is there.
 pub(crate) fn seal_by_act(tx: &mut Tx<'_>, act: ActId) -> Result<SealedBy> {
-    if let Some(known) = tx.keyring()?.find_known_key(tx.tenant(), act.as_uuid()) {
+    if let Some(known) = tx.find_owner_key(act.as_uuid())? {
         return Ok(SealedBy::Person(known));
     }
     let person: Option<Option<PersonId>> =

@@ -134,7 +134,7 @@ pub(super) fn insert(
         concerns: proposal.concerns.clone(),
     };
     let by = seal_by(tx, caller.principal.person)?;
-    remember(tx, proposal.act, (caller.principal.person, by))?;
+    remember(tx, proposal.act, by)?;
     let seal = |column: SealedColumn, json: &JsonText| tx.seal_written(by, column.cell(proposal.act), json);
     let arguments = seal(ARGUMENTS, &to_stored_json(&*proposal.arguments)?)?;
     let leaving = decided.leaving.map(to_stored_json).transpose()?;

@@ -21,6 +21,7 @@ pub use answer::{
 };
 pub use approvers::{ApproverChain, is_addressed_to, resolve_approvers};
 pub use expire::{ApprovalExpiry, ApprovalExpiryOutcome, ExpiredApproval, expire, list_due};
+pub(crate) use store::APPROVALS_OF_BEFORE;
 pub use store::{
     ApprovalFilter, find, find_by_act, list, list_by_prefix, list_pending, move_asker, move_session,
 };

@@ -3,8 +3,8 @@
 use std::time::Duration;
 
 use munshi_store::{
-    Cursor, Error as StoreError, JsonText, Page, PageRequest, Row, SealedCell, SealedColumn, Tx, params,
-    sql_in_both_orders,
+    Cursor, Error as StoreError, JsonText, Page, PageRequest, PlainColumn, Row, SealedCell, SealedColumn,
+    SealedKey, SealedTable, Tx, params, sql_in_both_orders,
 };
 use munshi_types::{ActId, ApprovalId, Id, PersonId, Timestamp};
 use serde_json::Value;
@@ -19,6 +19,20 @@ const WORDS: SealedColumn = SealedColumn::new("approvals", "words");
 /// The values of an act's arguments stand in it.
 const SCOPE: SealedColumn = SealedColumn::new("approvals", "scope");
 const REHEARSAL: SealedColumn = SealedColumn::new("approvals", "rehearsal");
+
+/// Approvals from before they were sealed.
+pub(crate) const APPROVALS_OF_BEFORE: SealedTable = SealedTable {
+    name: "approvals",
+    key: SealedKey::Id,
+    next: (
+        "SELECT id AS row_id, asked_by AS person, scope, words, rehearsal FROM approvals
+         WHERE tenant_id = $1 AND id > $2 ORDER BY id LIMIT $3",
+        "SELECT id AS row_id, asked_by AS person, scope, words, rehearsal FROM approvals
+         WHERE tenant_id = $1 AND id > $2 ORDER BY id LIMIT $3 FOR NO KEY UPDATE",
+    ),
+    update: "UPDATE approvals SET scope = $3, words = $4, rehearsal = $5 WHERE tenant_id = $1 AND id = $2",
+    columns: &[PlainColumn::Text(SCOPE), PlainColumn::Text(WORDS), PlainColumn::Json(REHEARSAL)],
+};
 
 /// How long anybody is asked whether something happened.
 pub(super) const OUTCOME_HOURS: u16 = 24 * 30;

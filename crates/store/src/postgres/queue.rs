@@ -4,12 +4,13 @@
 //! Each still has a transaction of its own. In a shared one, locks of units that know nothing of each other would pile up,
 //! and two nodes would wait for each other in a ring.
 
+use std::collections::HashMap;
 use std::collections::hash_map::Entry;
-use std::collections::{HashMap, VecDeque};
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 
 use munshi_types::TenantId;
 
+use crate::lane::{LaneQueue, UnitLane};
 use crate::threads::QUEUE_LENGTH;
 use crate::unit::{UnitOfWork, UnitScope};
 
@@ -27,40 +28,50 @@ pub(crate) struct QueuedUnit {
 /// Units that may wait for one tenant: beyond that its callers are told at once, and the others still find room.
 const MOST_BEHIND: usize = QUEUE_LENGTH / 8;
 
+/// Of how many connections one at a time works for the background.
+const BACKGROUND_SHARE: usize = 4;
+
 pub(crate) struct PostgresQueue {
     inside: Mutex<Inside>,
     /// One for each thread.
     bells: Vec<Condvar>,
+    /// So many connections at most work for the background at once.
+    most_in_background: usize,
 }
 
 #[derive(Default)]
 struct Inside {
-    ready: VecDeque<QueuedUnit>,
+    ready: LaneQueue<QueuedUnit>,
     /// The tenants that are written to, and who waits for that.
-    seats: HashMap<TenantId, VecDeque<UnitOfWork>>,
+    seats: HashMap<TenantId, LaneQueue<UnitOfWork>>,
     /// How many wait for any of them.
     waiting: usize,
+    /// Connections that work for the background.
+    in_background: usize,
     /// Threads with nothing to do. The last one to rest is called first: its connection has its statements prepared and its
     /// server process is warm, where in turn each of them would have to become so.
     resting: Vec<usize>,
     is_closed: bool,
 }
 
-/// Kept by whoever writes to a tenant; however that ends, the next one is let in.
-pub(crate) struct TenantWriteGuard<'q> {
+/// Kept by whoever works on a unit; however that ends, those who wait for it are let in.
+pub(crate) struct UnitGuard<'q> {
     queue: &'q PostgresQueue,
-    tenant: TenantId,
+    /// The one that is written to.
+    tenant: Option<TenantId>,
+    lane: UnitLane,
 }
 
-impl Drop for TenantWriteGuard<'_> {
+impl Drop for UnitGuard<'_> {
     fn drop(&mut self) {
-        self.queue.release_tenant(self.tenant);
+        self.queue.release(self.tenant, self.lane);
     }
 }
 
 impl PostgresQueue {
     pub(crate) fn new(threads: usize) -> Self {
-        Self { inside: Mutex::default(), bells: (0..threads).map(|_| Condvar::new()).collect() }
+        let bells = (0..threads).map(|_| Condvar::new()).collect();
+        Self { inside: Mutex::default(), bells, most_in_background: (threads / BACKGROUND_SHARE).max(1) }
     }
 
     /// Takes a unit in, or gives it back where too many wait.
@@ -69,6 +80,7 @@ impl PostgresQueue {
         if inside.is_closed || inside.ready.len() + inside.waiting >= QUEUE_LENGTH {
             return Err(task.work);
         }
+        let lane = task.work.lane();
         if let (UnitAccess::Write, UnitScope::Tenant(tenant)) = (task.access, task.work.scope()) {
             match inside.seats.entry(tenant) {
                 Entry::Occupied(mut seat) => {
@@ -76,28 +88,37 @@ impl PostgresQueue {
                     if behind.len() >= MOST_BEHIND {
                         return Err(task.work);
                     }
-                    behind.push_back(task.work);
+                    behind.push(lane, task.work);
                     inside.waiting += 1;
                     return Ok(());
                 }
                 Entry::Vacant(seat) => {
-                    seat.insert(VecDeque::new());
+                    seat.insert(LaneQueue::default());
                 }
             }
         }
-        inside.ready.push_back(task);
+        inside.ready.push(lane, task);
         self.wake_one(&mut inside);
         Ok(())
     }
 
-    /// The next unit for a thread, as soon as there is one; none when the end has come and all are done.
-    pub(crate) fn pop(&self, thread: usize) -> Option<QueuedUnit> {
+    /// The next unit for a thread, as soon as there is one, with the guard to be held until it is done; none when the end has
+    /// come and all are done.
+    pub(crate) fn pop(&self, thread: usize) -> Option<(QueuedUnit, UnitGuard<'_>)> {
         let mut inside = self.lock();
         loop {
-            if let Some(task) = inside.ready.pop_front() {
-                return Some(task);
+            let may_begin_background = inside.in_background < self.most_in_background;
+            if let Some((lane, task)) = inside.ready.pop(may_begin_background) {
+                if lane == UnitLane::Background {
+                    inside.in_background += 1;
+                }
+                let tenant = match (task.access, task.work.scope()) {
+                    (UnitAccess::Write, UnitScope::Tenant(tenant)) => Some(tenant),
+                    _ => None,
+                };
+                return Some((task, UnitGuard { queue: self, tenant, lane }));
             }
-            // Who waits for a seat is made ready by whoever has it.
+            // Who waits for a seat, or for a connection of the background, is let in by whoever has it.
             let bell = self.bells.get(thread).filter(|_| !inside.is_closed)?;
             inside.resting.push(thread);
             inside = bell.wait(inside).unwrap_or_else(PoisonError::into_inner);
@@ -105,27 +126,30 @@ impl PostgresQueue {
         }
     }
 
-    /// The seat of a unit from [`pop`](Self::take), to be held until it is done.
-    pub(crate) fn write_guard(&self, task: &QueuedUnit) -> Option<TenantWriteGuard<'_>> {
-        match (task.access, task.work.scope()) {
-            (UnitAccess::Write, UnitScope::Tenant(tenant)) => Some(TenantWriteGuard { queue: self, tenant }),
-            _ => None,
+    /// A unit is done: the next one of its lane may begin, and the next one that somebody still waits for to write to its tenant.
+    fn release(&self, tenant: Option<TenantId>, lane: UnitLane) {
+        let mut inside = self.lock();
+        if lane == UnitLane::Background {
+            inside.in_background -= 1;
+            if inside.ready.len() > 0 {
+                self.wake_one(&mut inside);
+            }
+        }
+        if let Some(tenant) = tenant {
+            self.release_tenant(&mut inside, tenant);
         }
     }
 
-    /// The unit that wrote to a tenant is done: the next one that somebody still waits for takes its place behind all who
-    /// are ready.
-    fn release_tenant(&self, tenant: TenantId) {
-        let mut inside = self.lock();
+    fn release_tenant(&self, inside: &mut Inside, tenant: TenantId) {
         let Inside { seats, waiting, ready, .. } = &mut *inside;
         let Some(behind) = seats.get_mut(&tenant) else { return };
         let before = behind.len();
-        let next = std::iter::from_fn(|| behind.pop_front()).find(UnitOfWork::is_wanted);
+        let next = std::iter::from_fn(|| behind.pop(true)).find(|(_, work)| work.is_wanted());
         *waiting -= before - behind.len();
         match next {
-            Some(work) => {
-                ready.push_back(QueuedUnit { work, access: UnitAccess::Write });
-                self.wake_one(&mut inside);
+            Some((lane, work)) => {
+                ready.push(lane, QueuedUnit { work, access: UnitAccess::Write });
+                self.wake_one(inside);
             }
             None => {
                 seats.remove(&tenant);
@@ -153,6 +177,7 @@ impl PostgresQueue {
 mod tests {
     #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
+    use munshi_types::Id;
     use tokio::sync::oneshot;
     use uuid::Uuid;
 
@@ -164,9 +189,13 @@ mod tests {
     type Held = (oneshot::Receiver<StoreResult<UnitAnswer>>, UnitHandle);
 
     fn write(tenant: u128) -> (QueuedUnit, Held) {
+        write_in(tenant, UnitLane::People)
+    }
+
+    fn write_in(tenant: u128, lane: UnitLane) -> (QueuedUnit, Held) {
         let scope = UnitScope::Tenant(TenantId::from_uuid(Uuid::from_u128(tenant)));
         let act = erase_types::<(), Error>(|_: &mut UnitSession| Ok(()));
-        let (work, answer, claim) = UnitOfWork::new(scope, act);
+        let (work, answer, claim) = UnitOfWork::new((scope, lane), act);
         (QueuedUnit { work, access: UnitAccess::Write }, (answer, claim))
     }
 
@@ -180,20 +209,19 @@ mod tests {
     fn those_who_have_gone_keep_nobody_waiting() {
         let queue = PostgresQueue::new(1);
         let _first = put(&queue, 1);
-        let task = queue.pop(0).unwrap();
+        let (_task, guard) = queue.pop(0).unwrap();
         let gone: Vec<Held> = (0..3).map(|_| put(&queue, 1)).collect();
         let _living = put(&queue, 1);
         let _other = put(&queue, 2);
         drop(gone);
-        let seat = queue.write_guard(&task);
-        drop(seat);
+        drop(guard);
         assert_eq!(queue.lock().waiting, 0);
         let next = [queue.pop(0).unwrap(), queue.pop(0).unwrap()];
         assert!(
-            next.iter().all(|task| task.work.is_wanted()),
+            next.iter().all(|(task, _)| task.work.is_wanted()),
             "the one behind the dead comes right after the other"
         );
-        next.iter().for_each(|task| drop(queue.write_guard(task)));
+        drop(next);
         assert!(queue.lock().seats.is_empty());
     }
 
@@ -204,5 +232,40 @@ mod tests {
         let _held: Vec<Held> = (0..MOST_BEHIND).map(|_| put(&queue, 1)).collect();
         assert!(queue.push(write(1).0).is_err());
         let _other = put(&queue, 2);
+    }
+
+    fn tenant_of(next: &(QueuedUnit, UnitGuard<'_>)) -> u128 {
+        match next.0.work.scope() {
+            UnitScope::Tenant(tenant) => tenant.as_uuid().as_u128(),
+            UnitScope::Platform(_) => 0,
+        }
+    }
+
+    #[test]
+    fn the_background_has_a_share_of_the_connections_and_people_the_rest() {
+        let queue = PostgresQueue::new(8);
+        let runs = [1, 2, 3].map(|tenant| write_in(tenant, UnitLane::Background));
+        let _runs = runs.map(|(task, held)| (queue.push(task).is_ok(), held));
+        let _person = put(&queue, 4);
+        let mut begun: Vec<_> = (0..3).map(|thread| queue.pop(thread).unwrap()).collect();
+        assert_eq!(begun.iter().map(tenant_of).collect::<Vec<_>>(), [4, 1, 2], "a quarter of eight");
+        assert!(queue.lock().ready.pop(false).is_none(), "the third run waits");
+        begun.pop();
+        assert_eq!(tenant_of(&queue.pop(2).unwrap()), 3);
+    }
+
+    #[test]
+    fn who_writes_for_a_person_passes_the_runs_of_the_same_tenant() {
+        let queue = PostgresQueue::new(4);
+        let _first = put(&queue, 1);
+        let first = queue.pop(0).unwrap();
+        let (run, _run) = write_in(1, UnitLane::Background);
+        assert!(queue.push(run).is_ok());
+        let _person = put(&queue, 1);
+        drop(first);
+        let next = queue.pop(0).unwrap();
+        assert_eq!(next.1.lane, UnitLane::People);
+        drop(next);
+        assert_eq!(queue.pop(0).unwrap().1.lane, UnitLane::Background);
     }
 }

@@ -49,8 +49,7 @@ impl PostgresWorker {
 
     pub(crate) fn run(mut self) {
         let queue = Arc::clone(&self.place.queue);
-        while let Some(task) = queue.pop(self.place.number) {
-            let _seat = queue.write_guard(&task);
+        while let Some((task, _guard)) = queue.pop(self.place.number) {
             let done = catch_unwind(AssertUnwindSafe(|| match task.access {
                 UnitAccess::Read => self.read(task.work),
                 UnitAccess::Write => self.write(task.work),

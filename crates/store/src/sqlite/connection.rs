@@ -59,6 +59,11 @@ impl SqliteConnection {
         Ok(Self::from_raw(raw))
     }
 
+    /// From here on what is removed is overwritten.
+    pub(crate) fn wipe_removed(&self) -> Result<()> {
+        self.raw.query_row("PRAGMA secure_delete = ON", [], |_| Ok(())).map_err(translate)
+    }
+
     pub(crate) fn open_reader(path: &Path, busy: Duration) -> Result<Self> {
         let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
         let raw = open(path, flags, busy)?;

@@ -6,6 +6,7 @@ mod connection;
 mod errors;
 mod pool;
 mod reader;
+pub(crate) mod rewrite;
 mod writer;
 
 pub(crate) mod backup;

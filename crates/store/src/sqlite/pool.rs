@@ -29,6 +29,9 @@ impl SqlitePool {
     pub(crate) fn open(path: &Path, options: &StoreOptions, health: &StoreHealth) -> Result<Self> {
         let busy = options.busy_timeout;
         let writer = SqliteConnection::open_writer(path, busy)?;
+        if options.wipes_removed {
+            writer.wipe_removed()?;
+        }
         // Counted by `submit`: a bounded channel would hold the memory of its whole length from the start.
         let (write, write_queue): Queue = unbounded();
         let (read, read_queue): Queue = unbounded();

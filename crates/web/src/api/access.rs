@@ -8,7 +8,7 @@ use axum::http::header::AUTHORIZATION;
 use axum::http::request::Parts;
 use axum::http::{HeaderMap, Method};
 use futures_util::FutureExt;
-use munshi_agent::KeyUse;
+use munshi_conversations::KeyUse;
 use munshi_identity::keys::{ApiAccess, ApiCaller, Area};
 use munshi_identity::{MissingPermission, Role};
 use munshi_operations::tenants::find_selected;

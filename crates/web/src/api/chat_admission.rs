@@ -2,8 +2,9 @@
 
 use std::sync::Arc;
 
-use munshi_agent::messages::{self, MessageStatus};
-use munshi_agent::{MessageReceipt, runs};
+use munshi_agent::MessageReceipt;
+use munshi_conversations::messages::{self, MessageStatus};
+use munshi_conversations::runs;
 use munshi_safety::rate_limits::RateLimit;
 use munshi_server::error::{ApiError, ApiErrorCode};
 use munshi_tiers::{AddressResolution, BindingResolution};

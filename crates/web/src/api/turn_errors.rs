@@ -4,8 +4,8 @@ use munshi_server::error::{ApiError, ApiErrorCode};
 use munshi_server::error_conversions::sentence;
 
 /// For `map_err`: errors of the floors below the agent's become answers by `?` alone.
-pub(crate) fn convert_turn_error(error: munshi_agent::Error) -> ApiError {
-    use munshi_agent::Error as E;
+pub(crate) fn convert_turn_error(error: munshi_conversations::Error) -> ApiError {
+    use munshi_conversations::Error as E;
     match error {
         E::NoBinding(_) => ApiError::new(ApiErrorCode::NotFound, sentence(&error.to_string()))
             .hint("List the accessible ones with GET /v1/bindings."),
@@ -34,10 +34,10 @@ mod tests {
 
     #[test]
     fn each_error_has_its_code() {
-        let code = |error: munshi_agent::Error| convert_turn_error(error).code();
-        assert_eq!(code(munshi_agent::Error::NoRun), ApiErrorCode::NotFound);
-        assert_eq!(code(munshi_agent::Error::NoBinding("x".to_owned())), ApiErrorCode::NotFound);
-        assert_eq!(code(munshi_agent::Error::Unfit("x".to_owned())), ApiErrorCode::Invalid);
-        assert_eq!(code(munshi_agent::Error::Archive("x".to_owned())), ApiErrorCode::Internal);
+        let code = |error: munshi_conversations::Error| convert_turn_error(error).code();
+        assert_eq!(code(munshi_conversations::Error::NoRun), ApiErrorCode::NotFound);
+        assert_eq!(code(munshi_conversations::Error::NoBinding("x".to_owned())), ApiErrorCode::NotFound);
+        assert_eq!(code(munshi_conversations::Error::Unfit("x".to_owned())), ApiErrorCode::Invalid);
+        assert_eq!(code(munshi_conversations::Error::Archive("x".to_owned())), ApiErrorCode::Internal);
     }
 }

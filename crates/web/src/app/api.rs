@@ -4,8 +4,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use munshi_agent::TurnEngine;
-use munshi_agent::outbox::ChannelSender;
 use munshi_connectors::ConnectorLogins;
+use munshi_conversations::outbox::ChannelSender;
 use munshi_identity::hosts::HostTokenVerifier;
 use munshi_identity::keys::ApiKeyCache;
 use munshi_operations::{HouseParts, HouseServices};

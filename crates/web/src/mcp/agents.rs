@@ -2,7 +2,8 @@
 
 use std::time::Duration;
 
-use munshi_agent::{IngestStatus, KeyUse, ReceiveOptions};
+use munshi_agent::ReceiveOptions;
+use munshi_conversations::{IngestStatus, KeyUse};
 use munshi_identity::keys::KeySpeaker;
 use munshi_mcp::{CallToolResult, JsonObject};
 use munshi_server::error::ApiError;
@@ -64,7 +65,7 @@ pub(crate) async fn ask(
         reply_to: None,
         screen: ClientScreen { seen: None, client: Some(key_client_id(key)), ..ClientScreen::default() },
     };
-    munshi_agent::inbound::validate(&inbound).map_err(convert_turn_error)?;
+    munshi_conversations::inbound::validate(&inbound).map_err(convert_turn_error)?;
     // Whoever the key talks for elsewhere: what comes here is written by a model.
     let key_use = Some(KeyUse { speaks_as: KeySpeaker::Program, ..key.key_use() });
     let options = ReceiveOptions { limits, key_use, ..ReceiveOptions::default() };

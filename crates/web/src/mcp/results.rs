@@ -1,6 +1,7 @@
 //! What came of it, in the protocol's form: words for a model, and the same for programs.
 
-use munshi_agent::{RunOutcome, RunState};
+use munshi_agent::RunOutcome;
+use munshi_conversations::RunState;
 use munshi_mcp::{CallToolResult, ContentBlock, ErrorData, FAILURE_META, MetaObject};
 use munshi_safety::approvals::Approval;
 use munshi_safety::pipeline::ProposalMode;

@@ -1,6 +1,6 @@
 //! The client's tools, as a turn takes them.
 
-use munshi_agent::client_context::{ClientToolChoice, ClientToolSpec};
+use munshi_conversations::client_context::{ClientToolChoice, ClientToolSpec};
 use munshi_server::json::shorten;
 use serde_json::{Value, json};
 

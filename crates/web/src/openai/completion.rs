@@ -1,7 +1,8 @@
 //! Completions and their pieces.
 
-use munshi_agent::client_context::ClientCallRequest;
-use munshi_agent::{RunOutcome, TurnUsage};
+use munshi_agent::RunOutcome;
+use munshi_conversations::TurnUsage;
+use munshi_conversations::client_context::ClientCallRequest;
 use munshi_types::{Id, RunId};
 use serde::Serialize;
 use utoipa::ToSchema;

@@ -123,8 +123,8 @@ impl From<ApiError> for CompletionRefusal {
     }
 }
 
-impl From<munshi_agent::Error> for CompletionRefusal {
-    fn from(error: munshi_agent::Error) -> Self {
+impl From<munshi_conversations::Error> for CompletionRefusal {
+    fn from(error: munshi_conversations::Error) -> Self {
         convert_turn_error(error).into()
     }
 }

@@ -3,7 +3,9 @@
 
 use std::collections::HashMap;
 
-use munshi_agent::client_context::{ClientCallResult, ClientCallRound, ClientContext, ClientHistoryItem};
+use munshi_conversations::client_context::{
+    ClientCallResult, ClientCallRound, ClientContext, ClientHistoryItem,
+};
 use munshi_server::json::shorten;
 use serde_json::Value;
 

@@ -1,6 +1,7 @@
 //! How a turn ended, in OpenAI's words.
 
-use munshi_agent::{HaltReason, RunOutcome};
+use munshi_agent::RunOutcome;
+use munshi_conversations::HaltReason;
 use munshi_server::error::{ApiError, ApiErrorCode};
 
 use super::errors::{ClientRetryAdvice, CompletionRefusal};

@@ -1,6 +1,6 @@
 //! What a stream tells, event by event.
 
-use munshi_agent::{BegunRun, RunEvent, WorkEvent};
+use munshi_conversations::{BegunRun, RunEvent, WorkEvent};
 use munshi_operations::runs::{RunHaltView, RunStateView};
 use munshi_types::{ActId, ApprovalId, MessageId, PersonId, RunId, SessionId, Timestamp};
 use serde::Serialize;
@@ -169,12 +169,12 @@ pub(crate) enum IngestStatusView {
     SeenBefore,
 }
 
-impl From<&munshi_agent::IngestStatus> for IngestStatusView {
-    fn from(fate: &munshi_agent::IngestStatus) -> Self {
+impl From<&munshi_conversations::IngestStatus> for IngestStatusView {
+    fn from(fate: &munshi_conversations::IngestStatus) -> Self {
         match fate {
-            munshi_agent::IngestStatus::Begun => Self::Begun,
-            munshi_agent::IngestStatus::Queued { .. } => Self::Queued,
-            munshi_agent::IngestStatus::SeenBefore => Self::SeenBefore,
+            munshi_conversations::IngestStatus::Begun => Self::Begun,
+            munshi_conversations::IngestStatus::Queued { .. } => Self::Queued,
+            munshi_conversations::IngestStatus::SeenBefore => Self::SeenBefore,
         }
     }
 }

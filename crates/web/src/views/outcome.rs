@@ -1,7 +1,8 @@
 //! What came of a turn.
 
-use munshi_agent::decisions::TierTokens;
-use munshi_agent::{RunOutcome, ToolCallRecord, TurnTimings};
+use munshi_agent::{RunOutcome, ToolCallRecord};
+use munshi_conversations::TurnTimings;
+use munshi_conversations::decisions::TierTokens;
 use munshi_identity::Role;
 use munshi_operations::runs::{RunHaltView, RunStateView};
 use munshi_types::tier::LanguageCode;
@@ -151,10 +152,15 @@ impl From<ToolCallRecord> for ToolCallView {
     }
 }
 
-impl From<munshi_agent::TurnUsage> for TurnUsageView {
-    fn from(used: munshi_agent::TurnUsage) -> Self {
-        let munshi_agent::TurnUsage { input_tokens, output_tokens, cost_micros, model_calls, tool_calls } =
-            used;
+impl From<munshi_conversations::TurnUsage> for TurnUsageView {
+    fn from(used: munshi_conversations::TurnUsage) -> Self {
+        let munshi_conversations::TurnUsage {
+            input_tokens,
+            output_tokens,
+            cost_micros,
+            model_calls,
+            tool_calls,
+        } = used;
         Self { input_tokens, output_tokens, cost_micros, model_calls, tool_calls }
     }
 }

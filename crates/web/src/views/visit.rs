@@ -2,9 +2,10 @@
 
 use std::sync::Arc;
 
-use munshi_agent::marks::ReplyMarks;
-use munshi_agent::messages::Message;
-use munshi_agent::{RunEvent, act_words};
+use munshi_agent::act_words;
+use munshi_conversations::RunEvent;
+use munshi_conversations::marks::ReplyMarks;
+use munshi_conversations::messages::Message;
 use munshi_lang::Locale;
 use munshi_operations::approvals::ApprovalState;
 use munshi_safety::approvals::{Approval, ApprovalStatus};

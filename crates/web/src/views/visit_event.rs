@@ -201,7 +201,7 @@ mod tests {
     #[test]
     fn the_end_says_what_to_speak_and_not_what_it_cost() {
         let ids = IdGenerator::system();
-        let usage = munshi_agent::TurnUsage::default().into();
+        let usage = munshi_conversations::TurnUsage::default().into();
         let done = StreamEvent::Done {
             run: ids.next(),
             message: ids.next(),

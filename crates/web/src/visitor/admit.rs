@@ -2,7 +2,7 @@
 
 use axum::http::{HeaderName, HeaderValue};
 use axum::response::{IntoResponse, Response};
-use munshi_agent::sessions;
+use munshi_conversations::sessions;
 use munshi_identity::Person;
 use munshi_safety::budget::{self, UsagePlan};
 use munshi_safety::rate_limits::{LimitSubject, RateLimit};
@@ -109,10 +109,10 @@ pub(crate) async fn admit(
 pub(crate) async fn build_rejection(
     visitor: &PageVisitor,
     message: &str,
-    error: munshi_agent::Error,
+    error: munshi_conversations::Error,
 ) -> VisitRejection {
     let reached = match &error {
-        munshi_agent::Error::Safety(munshi_safety::Error::RateLimited(reached)) => reached.subject,
+        munshi_conversations::Error::Safety(munshi_safety::Error::RateLimited(reached)) => reached.subject,
         _ => return convert_turn_error(error).into(),
     };
     if reached != LimitSubject::Newcomer {

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use munshi_agent::Result;
+use munshi_conversations::Result;
 use munshi_identity::Role;
 use munshi_operations::HOUSE;
 use munshi_pack::operation::{OperationScope, OperationSpec};

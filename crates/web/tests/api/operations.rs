@@ -566,7 +566,7 @@ on_both! {
         );
         let statuses = [one.status, two.status];
         assert!(statuses.contains(&201) && statuses.iter().all(|status| [201, 409].contains(status)), "{statuses:?}");
-        assert_eq!(house.number(house.shop.tenant, "SELECT COUNT(*) FROM persons WHERE tenant_id = $1 AND name = 'Mina'").await, 1);
+        assert_eq!(house.count_named(house.shop.tenant, "Mina").await, 1);
     }
 
     async fn what_a_keepers_key_makes_ends_with_it(test: TestDb) {

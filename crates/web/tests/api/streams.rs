@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use munshi_agent::background::NewBackgroundRun;
-use munshi_agent::runs::RunCause;
+use munshi_conversations::runs::RunCause;
 use munshi_identity::Role;
 use munshi_identity::keys::KeySubject;
 use munshi_jobs::{JobRegistry, JobRunner, JobRunnerOptions};

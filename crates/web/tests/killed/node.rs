@@ -9,7 +9,7 @@ use std::time::Duration;
 use async_trait::async_trait;
 use metrics::{Counter, CounterFn, Gauge, Histogram, Key, KeyName, Metadata, Recorder, SharedString, Unit};
 use munshi_agent::TurnSettings;
-use munshi_agent::holders::ProcessIdentity;
+use munshi_conversations::holders::ProcessIdentity;
 use munshi_http::{AllowedHosts, GuardedHttpClients};
 use munshi_jobs::{JobRegistry, JobRunner, JobRunnerOptions};
 use munshi_llm::gateway::{Capability, GatewayParts, ModelRoute};

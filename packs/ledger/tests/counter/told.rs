@@ -1,6 +1,6 @@
 //! What came of a message: the reply, and what the tools gave.
 
-use munshi_agent::RunEvent;
+use munshi_conversations::RunEvent;
 use munshi_types::attachment::{self, Attachment};
 use serde_json::Value;
 

@@ -5,7 +5,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 
-use munshi_agent::{MessageReceipt, RunOutcome, RunRecoveryScope};
+use munshi_agent::{MessageReceipt, RunOutcome};
+use munshi_conversations::RunRecoveryScope;
 use munshi_identity::Role;
 use munshi_ledger::{LedgerPack, books};
 use munshi_llm::{ModelTarget, Provider, ProviderSwitch, WireFormat};

@@ -7,6 +7,16 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
+use munshi_conversations::background::record::WorkStep;
+use munshi_conversations::background::store::{self, EndedChild, RunPause, RunResult, enqueue_run};
+use munshi_conversations::runs::{Run, RunCause, RunLane, RunLease, ServicePrincipal};
+use munshi_conversations::sealing::seal_by;
+use munshi_conversations::snapshot::{
+    CallIndex, EpochStamp, ExchangeCall, ExchangeCallOutcome, ToolExchange, build_call_message, merge_taint,
+    sum,
+};
+use munshi_conversations::steps::{self, NewRunStep};
+use munshi_conversations::{BegunRun, Error, HaltReason, Result, RunSnapshot, RunState};
 use munshi_identity::{Principal, keys, persons};
 use munshi_llm::gateway::CallSpend;
 use munshi_pack::operation::PackServices;
@@ -23,20 +33,8 @@ use crate::act_takeover::TakeoverPace;
 use crate::background::begin::{NewBackgroundRun, RunOrigin, find_limit};
 use crate::background::billing::RunBill;
 use crate::background::ending::RunEnding;
-use crate::background::record::WorkStep;
-use crate::background::store::{self, EndedChild, RunPause, RunResult, enqueue_run};
 use crate::engine::TurnEngineInner;
-use crate::error::{Error, Result};
-use crate::event::BegunRun;
 use crate::expired_approvals::notify_asked;
-use crate::runs::{Run, RunCause, RunLane, RunLease, ServicePrincipal};
-use crate::sealing::seal_by;
-use crate::snapshot::{
-    CallIndex, EpochStamp, ExchangeCall, ExchangeCallOutcome, RunSnapshot, ToolExchange, build_call_message,
-    merge_taint, sum,
-};
-use crate::state::{HaltReason, RunState};
-use crate::steps::{self, NewRunStep};
 use crate::turn::{CallJournal, journal_body};
 
 /// So many steps a run takes at most: more is a kind that never comes to its end.
@@ -238,7 +236,7 @@ impl BackgroundWalk {
         Ok(())
     }
 
-    fn work_mut(&mut self) -> &mut crate::snapshot::WorkProgress {
+    fn work_mut(&mut self) -> &mut munshi_conversations::snapshot::WorkProgress {
         self.snapshot.work.get_or_insert_default()
     }
 

@@ -1,11 +1,10 @@
 //! What of the packs a run may use: those the tenant has, its own first.
 
+use munshi_conversations::{HaltReason, Result};
 use munshi_pack::{ChildRun, load_tenant_packs};
 use munshi_tools::Tool;
 
 use super::BackgroundWalk;
-use crate::error::Result;
-use crate::state::HaltReason;
 
 impl BackgroundWalk {
     /// Reads which packs the tenant has; why the run ends, where its own is not among them.

@@ -4,9 +4,10 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::time::Duration;
 
-use munshi_agent::{MessageReceipt, RunEvent, TurnEngine};
+use munshi_agent::{MessageReceipt, TurnEngine};
 use munshi_config::Config;
 use munshi_connectors::ConnectorHost;
+use munshi_conversations::RunEvent;
 use munshi_jobs::JobQueue;
 use munshi_store::Db;
 use munshi_tiers::{BindingResolution, BindingResolver};

@@ -5,7 +5,7 @@ use std::fs::File;
 use std::io::{BufRead, BufReader, Read};
 use std::path::Path;
 
-use munshi_agent::inbound::LONGEST_TEXT;
+use munshi_conversations::inbound::LONGEST_TEXT;
 use munshi_wiring::failure::{CommandFailure, Result};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;

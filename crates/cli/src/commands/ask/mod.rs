@@ -16,7 +16,7 @@ use std::io::Read;
 use std::path::PathBuf;
 
 use clap::Args;
-use munshi_agent::inbound::LONGEST_TEXT;
+use munshi_conversations::inbound::LONGEST_TEXT;
 use munshi_types::tier::TierName;
 use munshi_types::{Language, TenantName};
 use munshi_wiring::failure::{CommandFailure, Exit, Result};

@@ -1,6 +1,7 @@
 //! What came of a message: as JSON, and as people watch it come.
 
-use munshi_agent::{HaltReason, RunEvent, RunOutcome, UndoOffer};
+use munshi_agent::RunOutcome;
+use munshi_conversations::{HaltReason, RunEvent, UndoOffer};
 use munshi_types::TenantName;
 use munshi_types::attachment::{self, Attachment};
 use munshi_types::tier::TierName;

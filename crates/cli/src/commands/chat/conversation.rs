@@ -1,7 +1,7 @@
 //! The conversation, message by message, until somebody leaves.
 
-use munshi_agent::TurnUsage;
 use munshi_config::Config;
+use munshi_conversations::TurnUsage;
 use munshi_tiers::precedence;
 use munshi_types::Language;
 use munshi_wiring::failure::{CommandFailure, Result};

@@ -1,6 +1,6 @@
 //! Why the last answer was as it was.
 
-use munshi_agent::decisions;
+use munshi_conversations::decisions;
 use munshi_store::Tx;
 use munshi_wiring::failure::Result;
 

@@ -3,7 +3,7 @@
 use std::io::{BufRead, IsTerminal};
 use std::path::PathBuf;
 
-use munshi_agent::inbound::LONGEST_TEXT;
+use munshi_conversations::inbound::LONGEST_TEXT;
 use munshi_wiring::failure::{CommandFailure, Result};
 use reedline::{Reedline, Signal};
 use tokio::sync::mpsc;

@@ -2,7 +2,7 @@
 
 use std::io::{IsTerminal, Write};
 
-use munshi_agent::RunEvent;
+use munshi_conversations::RunEvent;
 use munshi_wiring::failure::Result;
 use serde_json::Value;
 

@@ -28,7 +28,7 @@ pub(crate) const TABLES: &[&[Migration]] = &[
     munshi_identity::MIGRATIONS,
     munshi_tiers::MIGRATIONS,
     munshi_safety::MIGRATIONS,
-    munshi_agent::MIGRATIONS,
+    munshi_conversations::MIGRATIONS,
     munshi_connectors::MIGRATIONS,
     munshi_pack::MIGRATIONS,
     munshi_ledger::MIGRATIONS,

@@ -4,7 +4,8 @@ use axum::extract::State;
 use axum::http::header::ACCEPT;
 use axum::http::{HeaderMap, HeaderName, HeaderValue, StatusCode};
 use axum::response::{IntoResponse, Response};
-use munshi_agent::{IngestStatus, MessageReceipt, ReceiveOptions};
+use munshi_agent::{MessageReceipt, ReceiveOptions};
+use munshi_conversations::IngestStatus;
 use munshi_server::error::ApiError;
 use munshi_server::json::Json;
 use munshi_server::parameters::{self, field_error};
@@ -159,7 +160,7 @@ async fn build_inbound(
             ..ClientScreen::default()
         },
     };
-    munshi_agent::inbound::validate(&inbound).map_err(convert_turn_error)?;
+    munshi_conversations::inbound::validate(&inbound).map_err(convert_turn_error)?;
     let key_use = Some(key.key_use());
     Ok((inbound, ReceiveOptions { limits, key_use, ..ReceiveOptions::default() }))
 }

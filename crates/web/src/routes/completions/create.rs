@@ -6,8 +6,9 @@ use std::time::Duration;
 use axum::extract::State;
 use axum::http::{HeaderMap, HeaderName, HeaderValue};
 use axum::response::{IntoResponse, Response};
-use munshi_agent::client_context::ClientContext;
-use munshi_agent::{IngestStatus, MessageReceipt, ReceiveOptions};
+use munshi_agent::{MessageReceipt, ReceiveOptions};
+use munshi_conversations::IngestStatus;
+use munshi_conversations::client_context::ClientContext;
 use munshi_server::error::{ApiError, ApiErrorCode};
 use munshi_server::json::Json;
 use munshi_tiers::BindingResolution;
@@ -136,7 +137,7 @@ impl Asked {
             reply_to: None,
             screen: Default::default(),
         };
-        munshi_agent::inbound::validate(&inbound)
+        munshi_conversations::inbound::validate(&inbound)
             .map_err(|error| CompletionRefusal::for_param("messages", convert_turn_error(error)))?;
         let options = ReceiveOptions {
             client_context: Some(self.client_context),

@@ -4,9 +4,9 @@ use std::sync::Mutex;
 
 use async_trait::async_trait;
 use axum::http::StatusCode;
-use munshi_agent::linking::{CodeDelivery, CodeSendOutcome, PhoneLinker};
-use munshi_agent::outbox::{ChannelSender, SendFault, SendIdempotency, SendReceipt};
-use munshi_agent::sessions;
+use munshi_conversations::linking::{CodeDelivery, CodeSendOutcome, PhoneLinker};
+use munshi_conversations::outbox::{ChannelSender, SendFault, SendIdempotency, SendReceipt};
+use munshi_conversations::sessions;
 use munshi_identity::Role;
 use munshi_identity::codes::CodeText;
 use munshi_identity::keys::KeySpeaker;

@@ -1,6 +1,6 @@
 //! `POST /v1/test`: the test door. A turn of somebody who is made for it, and all that happened in it.
 
-use munshi_agent::{KeyUse, decisions};
+use munshi_conversations::{KeyUse, decisions};
 use munshi_identity::keys::{ApiAccess, Area};
 use munshi_identity::{Person, Role, persons};
 use munshi_safety::budget;
@@ -95,7 +95,7 @@ pub(crate) async fn run_test(
         reply_to: None,
         screen: Default::default(),
     };
-    munshi_agent::inbound::validate(&inbound).map_err(convert_turn_error)?;
+    munshi_conversations::inbound::validate(&inbound).map_err(convert_turn_error)?;
     let (visitor, doing) = (test.standing == Some(TestStanding::Visitor), api.clone());
     let through = test.act.then(|| key.key_use());
     // Whoever was made for it leaves, even if the client goes before the end.

@@ -1,6 +1,6 @@
 //! `GET /visit/{place}/approvals/{id}`: a question of one's own thread.
 
-use munshi_agent::sessions;
+use munshi_conversations::sessions;
 use munshi_identity::Person;
 use munshi_lang::{Locale, ScriptForm};
 use munshi_safety::approvals::{self, Approval};

@@ -1,7 +1,7 @@
 //! `POST /visit/{place}/link`: a visitor wants to be known by their phone.
 
 use axum::http::{HeaderMap, StatusCode};
-use munshi_agent::linking::{CodeDelivery, CodeSendOutcome};
+use munshi_conversations::linking::{CodeDelivery, CodeSendOutcome};
 use munshi_identity::codes::CodeText;
 use munshi_server::error::{ApiError, ApiErrorCode};
 use munshi_server::json::Json;

@@ -1,6 +1,6 @@
 //! `GET /visit/{place}/messages`: what has come into the visitor's own thread since a page last looked.
 
-use munshi_agent::messages;
+use munshi_conversations::messages;
 use munshi_server::error::ApiError;
 use munshi_server::json::Json;
 use munshi_server::parameters::UrlQueryParameters;

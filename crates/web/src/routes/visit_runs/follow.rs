@@ -34,7 +34,7 @@ pub(crate) async fn follow_visit_run(
 ) -> Result<Response, ApiError> {
     let after = stream::parse_last_event_id(id, &headers, None)?;
     let run = visitor.load_run(id).await?;
-    let missing = || convert_turn_error(munshi_agent::Error::NoConversation(id));
+    let missing = || convert_turn_error(munshi_conversations::Error::NoConversation(id));
     let person = run.person.ok_or_else(missing)?;
     let language =
         visitor.find_thread().await?.and_then(|(_, session)| session.language.as_ref().and_then(to_locale));

@@ -1,10 +1,9 @@
 //! `GET /visit/{place}`: a place, and the visitor's own thread there.
 
 use axum::http::HeaderMap;
-use munshi_agent::RunState;
-use munshi_agent::messages;
-use munshi_agent::runs::{self, RunFilter, RunView};
-use munshi_agent::sessions::Session;
+use munshi_conversations::runs::{self, RunFilter, RunView};
+use munshi_conversations::sessions::Session;
+use munshi_conversations::{RunState, messages};
 use munshi_identity::Person;
 use munshi_lang::Locale;
 use munshi_safety::approvals;

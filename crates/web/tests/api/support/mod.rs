@@ -23,21 +23,22 @@ use std::sync::Arc;
 use async_trait::async_trait;
 use axum::Router;
 use munshi_agent::TurnSettings;
-use munshi_agent::outbox::ChannelSender;
 use munshi_connectors::ConnectorLogins;
+use munshi_conversations::outbox::ChannelSender;
 use munshi_identity::codes::CodeKey;
 use munshi_identity::hosts::HostTokenVerifier;
 use munshi_identity::keys::{
     self, ApiKeyCache, AreaGrant, KeyMaker, KeySpeaker, KeySubject, NewApiKey, NewKeeperKey,
 };
 use munshi_identity::passwords::{PasswordCost, PasswordService};
+use munshi_identity::persons::{self, PersonFilter};
 use munshi_identity::{Role, links};
 use munshi_llm::Provider;
 use munshi_operations::HouseParts;
 use munshi_pack::{PackRegistry, PackServices};
 use munshi_safety::budget::{BudgetSettings as Budgets, UsagePlan};
 use munshi_safety::vault::Vault;
-use munshi_store::{Db, Migration};
+use munshi_store::{Db, Migration, PageRequest, Tx};
 use munshi_test_app::{TenantFiles, TestApp, TestAppBuilder, list_migrations, notes};
 use munshi_test_support::TestDb;
 use munshi_test_support::database::MORNING;
@@ -372,6 +373,26 @@ impl Installation {
     /// One number out of the database.
     pub(crate) async fn number(&self, tenant: TenantId, sql: &'static str) -> i64 {
         self.read_number(tenant, sql).await
+    }
+
+    /// How many people have exactly this name.
+    pub(crate) async fn count_named(&self, tenant: TenantId, name: &'static str) -> usize {
+        let unit = move |tx: &mut Tx<'_>| persons::list_by_name(tx, name);
+        self.db.read(tenant, unit).await.unwrap().len()
+    }
+
+    /// How all its people are reached, and who each is.
+    pub(crate) async fn all_addresses(&self, tenant: TenantId) -> Vec<(PersonId, String)> {
+        let unit = |tx: &mut Tx<'_>| {
+            let everybody = persons::list(tx, PersonFilter::Everybody, &PageRequest::new(None, 1000))?.items;
+            let mut all = Vec::new();
+            for person in everybody {
+                let addresses = persons::list_addresses(tx, person.id)?;
+                all.extend(addresses.iter().map(|address| (person.id, address.as_str().to_owned())));
+            }
+            Ok::<_, munshi_store::Error>(all)
+        };
+        self.db.read(tenant, unit).await.unwrap()
     }
 
     /// Somebody the shop deals with.

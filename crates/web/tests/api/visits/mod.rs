@@ -6,8 +6,8 @@ mod seats;
 use axum::body::Body;
 use axum::http::Request;
 use axum::response::Response;
-use munshi_agent::messages::{self, Message};
-use munshi_agent::sessions::{self, SessionFilter};
+use munshi_conversations::messages::{self, Message};
+use munshi_conversations::sessions::{self, SessionFilter};
 use munshi_identity::codes::CodeKey;
 use munshi_identity::{ContactAddress, Person, Role, persons};
 use munshi_store::{JsonText, PageRequest, Tx};
@@ -159,12 +159,9 @@ fn solved(challenge: &str) -> String {
 
 /// The person behind a thread, made a member of the business.
 pub(crate) async fn promote(house: &Installation, role: Role) -> PersonId {
+    let known = house.all_addresses(house.shop.tenant).await;
+    let (id, address) = known.into_iter().find(|(_, address)| address.starts_with("web:")).unwrap();
     let unit = move |tx: &mut Tx<'_>| -> Result<PersonId, munshi_store::Error> {
-        let (id, address): (PersonId, String) = tx.one(
-            "SELECT person_id, address FROM person_addresses WHERE tenant_id = $1 AND kind = 'channel' AND address LIKE 'web:%'",
-            munshi_store::params![],
-            |row| Ok((row.get(0)?, row.get(1)?)),
-        )?;
         let person = persons::find(tx, id)?.unwrap();
         persons::upsert(tx, &Person { role: Some(role), ..person })?;
         // As where a business is opened in this very browser.

@@ -1,0 +1,90 @@
+//! What is stored of conversations, and of the runs that answer them.
+//!
+//! A session is a thread with one person; what is said there are its messages; each message has a run, whose steps and
+//! snapshot say how far its answer has come. Here are their tables, every statement on them, the types that rows are read
+//! into, and what is done with rows alone: a message comes in, a turn's end is stored, what leaves is delivered, old turns
+//! become summaries. Whoever works on a run holds a lease; every write names the epoch it was made under.
+//!
+//! Not here: what a turn does between its message and its end. The stages, models, tools and followers are
+//! `munshi_agent`'s, which stores all that it has through this crate. What a model writes comes in through a trait,
+//! [`retention::Summariser`].
+//!
+//! # Layout
+//! - [`sessions`], [`messages`], [`runs`], [`steps`], [`decisions`], [`violations`], [`handoffs`]: the rows, a file or a
+//!   folder each; `columns`: how some are read; [`sealing`]: whose key they are kept under
+//! - [`state`]: where a run can be; [`event`]: what followers see; [`snapshot`]: what a run takes with it over a crash
+//! - [`marks`]: what a stored reply says beside its text; [`taint_bits`]: whose words stand in what is stored
+//! - [`ingest`]: a message comes in; [`inbound`] and `sender_identity`: whether it can, and whose it is;
+//!   [`client_context`]: the conversation and the tools of a program that keeps them itself; [`key_use`]: what a message
+//!   that came through an API key may do
+//! - [`commit`]: what is stored on the way and at the end; [`cancel`]: that a run should stop; [`late_acts`]: acts that a
+//!   turn no longer waits for
+//! - [`background`]: what is stored of runs that nobody typed
+//! - [`holders`], `process_identity`: which processes hold runs, and the proof that one is dead; [`chat_places`]: how many
+//!   turns one works on; [`run_load`]: how much work waits; [`isolation`]: runs that may have broken a process
+//! - [`outbox`]: what leaves, once; [`linking`]: a visitor proves a phone, and two threads become one
+//! - [`retention`]: summaries and the archive; [`rollups`]: what turns came to, day by day
+//!
+//! # To add a column or a table
+//! A migration in `migrations/` with the next free number, listed in [`MIGRATIONS`]; each column of text in
+//! `migrations/columns.toml`, with the key that seals it; the statements beside the type that its rows are read into.
+
+pub mod background;
+pub mod cancel;
+pub mod chat_places;
+pub mod client_context;
+mod columns;
+pub mod commit;
+pub mod decisions;
+pub mod error;
+pub mod event;
+pub mod handoffs;
+pub mod holders;
+pub mod inbound;
+pub mod ingest;
+pub mod isolation;
+pub mod key_use;
+pub mod late_acts;
+pub mod linking;
+pub mod marks;
+pub mod messages;
+pub mod outbox;
+mod process_identity;
+pub mod retention;
+pub mod rollups;
+pub mod run_load;
+pub mod runs;
+pub mod sealing;
+mod sender_identity;
+pub mod sessions;
+pub mod snapshot;
+pub mod state;
+pub mod steps;
+pub mod taint_bits;
+pub mod violations;
+
+pub use decisions::TurnTimings;
+pub use error::{Error, Result};
+pub use event::{BegunRun, EventId, RunEvent, TurnUsage, UndoOffer, WorkEvent};
+pub use ingest::IngestStatus;
+pub use key_use::KeyUse;
+pub use runs::RunRecoveryScope;
+pub use snapshot::RunSnapshot;
+pub use state::{HaltReason, RunState};
+
+use munshi_store::{Migration, PlatformScope, migration};
+
+/// Why the installation may look at all tenants' runs: to take up those whose process died.
+pub const RUNS: PlatformScope = PlatformScope::new("runs");
+
+pub const MIGRATIONS: &[Migration] = &[
+    migration!("0014_turns"),
+    migration!("0016_rollups"),
+    migration!("0021_brought"),
+    migration!("0025_late"),
+    migration!("0045_run_holders"),
+    migration!("0032_key_use"),
+    migration!("0040_aside"),
+    migration!("0052_run_causes"),
+    migration!("0060_handoffs"),
+];
