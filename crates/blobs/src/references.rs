@@ -112,6 +112,11 @@ pub(crate) fn remove_expired(tx: &mut Tx<'_>, now: Timestamp) -> munshi_store::R
     tx.execute("DELETE FROM blob_references WHERE tenant_id = $1 AND expires_at < $2", params![now])
 }
 
+/// How a message names a file of ours before it is looked at. What it says of the file is taken from the file.
+pub fn refer(id: BlobId) -> AttachedFile {
+    AttachedFile { media_type: String::new(), name: None, reference: format!("{SCHEME}{id}") }
+}
+
 /// The file that an attachment refers to, where it is one of ours.
 pub fn parse_reference(reference: &str) -> Option<BlobId> {
     reference.strip_prefix(SCHEME)?.parse().ok()

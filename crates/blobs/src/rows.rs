@@ -144,6 +144,17 @@ pub fn find_own(tx: &mut Tx<'_>, id: BlobId, person: PersonId) -> munshi_store::
     )
 }
 
+/// The same for looking at it alone.
+pub fn find_theirs(tx: &mut Tx<'_>, id: BlobId, person: PersonId) -> munshi_store::Result<Option<Blob>> {
+    tx.optional(
+        "SELECT id, person_id, media_type, size, preview_width, preview_height, created_at FROM blobs
+         WHERE tenant_id = $1 AND id = $2 AND state = 'ready'
+           AND (person_id = $3 OR person_id IN (SELECT p.id FROM persons p WHERE p.tenant_id = $1 AND p.merged_into = $3))",
+        params![id, person],
+        read,
+    )
+}
+
 /// The key that a file's bytes are sealed by.
 pub(crate) fn find_file_key(tx: &mut Tx<'_>, id: BlobId) -> Result<Option<SealKey>> {
     let found: Option<String> = tx.optional(

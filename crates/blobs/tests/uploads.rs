@@ -112,7 +112,7 @@ on_both_engines! {
     }
 
     async fn an_upload_that_stops_or_never_ends_leaves_nothing(test: TestDb) {
-        let limits = BlobLimits { upload_time: Duration::from_millis(300), ..BlobLimits::default() };
+        let limits = BlobLimits { upload_time: Duration::from_secs(2), file_bytes: 1 << 20, ..BlobLimits::default() };
         let shop = Shop::with_limits(test, limits).await;
         let piece = || Ok(Bytes::from(text(100_000, 9)));
         let broken = stream::iter([piece(), Err(UploadRefusal::BrokenOff)]).boxed();

@@ -37,6 +37,8 @@ pub(crate) const TABLE: &[(Method, &str, Area, ApiAccess)] = &[
     (Method::POST, "/v1/embeddings", Chat, Write),
     // Whoever may chat may hear the rest of an answer that broke off.
     (Method::GET, "/v1/runs/{id}/stream", Chat, Read),
+    (Method::POST, "/v1/uploads", Chat, Write),
+    (Method::GET, "/v1/uploads/{id}", Chat, Read),
     (Method::POST, "/v1/persons/{id}/link", Persons, Write),
     (Method::POST, "/v1/persons/{id}/confirm", Persons, Write),
     // Acts are rehearsed; `act` needs `test` whole.
