@@ -39,7 +39,7 @@ CREATE INDEX blob_references_expiry ON blob_references (tenant_id, expires_at) W
 
 -- How much a tenant has in the blob store, counted with the rows.
 CREATE TENANT TABLE blob_usage (
-  tenant_id UUID PRIMARY KEY REFERENCES tenants (id),
+  tenant_id UUID NOT NULL PRIMARY KEY REFERENCES tenants (id),
   bytes INT NOT NULL,
   files INT NOT NULL
 );

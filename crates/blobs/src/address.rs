@@ -32,7 +32,12 @@ pub struct BlobAddress {
 
 /// Makes an address that lasts at least so long, and at most twice. Its end is rounded up, so that a page that is loaded again shows the same
 /// address, which the browser has cached.
-pub fn sign(tx: &Tx<'_>, blob: BlobId, variant: BlobVariant, (now, least): (Timestamp, Duration)) -> Result<String> {
+pub fn sign(
+    tx: &Tx<'_>,
+    blob: BlobId,
+    variant: BlobVariant,
+    (now, least): (Timestamp, Duration),
+) -> Result<String> {
     let step = i64::try_from(least.as_secs()).unwrap_or(i64::MAX).max(1);
     let seconds = now.as_micros() / 1_000_000;
     let end = (seconds / step + 2).saturating_mul(step);

@@ -200,7 +200,8 @@ fn recognise_office(head: &[u8]) -> Option<MediaType> {
     // Each entry's name stands 30 bytes behind its mark.
     let marks = head.windows(4).enumerate().filter(|(_, mark)| *mark == b"PK\x03\x04");
     let mut names = marks.filter_map(|(at, _)| head.get(at + 30..));
-    names.find_map(|name| folders.iter().find(|(folder, _)| name.starts_with(folder)).map(|(_, found)| *found))
+    names
+        .find_map(|name| folders.iter().find(|(folder, _)| name.starts_with(folder)).map(|(_, found)| *found))
 }
 
 /// What is not taken, by the name it gets in the refusal.
@@ -280,9 +281,11 @@ mod tests {
         assert_eq!(recognise(&word), Some(MediaType::Word));
         assert_eq!(recognise(&zip_of(&["_rels/.rels", "xl/workbook.xml"])), Some(MediaType::Spreadsheet));
         let open = zip_of(&["mimetypeapplication/vnd.oasis.opendocument.text"]);
-        let open: Vec<u8> = open.strip_suffix(b"content").unwrap().iter().chain(b"PK\x03\x04").copied().collect();
+        let open: Vec<u8> =
+            open.strip_suffix(b"content").unwrap().iter().chain(b"PK\x03\x04").copied().collect();
         assert_eq!(recognise(&open), Some(MediaType::OpenText));
-        for archive in [zip_of(&["word/document.xml"]), zip_of(&["a.exe"]), zip_of(&["[Content_Types].xml"])] {
+        for archive in [zip_of(&["word/document.xml"]), zip_of(&["a.exe"]), zip_of(&["[Content_Types].xml"])]
+        {
             assert_eq!(recognise(&archive), None);
             assert_eq!(describe_refused(&archive), Some("an archive"));
         }

@@ -11,13 +11,19 @@ pub enum UploadRefusal {
     TooLarge { most: u64 },
     #[error("the files kept here have reached {}: ask the owner to delete some or to raise the limit", describe_size(*quota))]
     QuotaReached { quota: u64 },
-    #[error("the file is {found}, which is not taken: send a picture, a PDF, a text, an Office document, a sound or a video")]
+    #[error(
+        "the file is {found}, which is not taken: send a picture, a PDF, a text, an Office document, a sound or a video"
+    )]
     NotTaken { found: &'static str },
-    #[error("the file's type is unknown: send a picture, a PDF, a UTF-8 text, an Office document, a sound or a video")]
+    #[error(
+        "the file's type is unknown: send a picture, a PDF, a UTF-8 text, an Office document, a sound or a video"
+    )]
     UnknownType,
     #[error("the picture is damaged: open it, save it again, and send that")]
     DamagedPicture,
-    #[error("the picture is {width} x {height} pixels, which is too large to be opened here: send a smaller one")]
+    #[error(
+        "the picture is {width} x {height} pixels, which is too large to be opened here: send a smaller one"
+    )]
     TooManyPixels { width: u32, height: u32 },
     #[error("the upload stopped before its end: send the file again")]
     BrokenOff,

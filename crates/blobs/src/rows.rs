@@ -253,11 +253,10 @@ pub(crate) fn remove_retired(tx: &mut Tx<'_>, id: BlobId) -> munshi_store::Resul
 
 /// Whose key a file's names are sealed by: as its content is.
 pub(crate) fn seal_by(tx: &mut Tx<'_>, blob: &Blob) -> munshi_store::Result<SealedBy> {
-    let key: Option<Uuid> = tx.optional(
-        "SELECT key_id FROM blobs WHERE tenant_id = $1 AND id = $2",
-        params![blob.id],
-        |row| row.get(0),
-    )?;
+    let key: Option<Uuid> =
+        tx.optional("SELECT key_id FROM blobs WHERE tenant_id = $1 AND id = $2", params![blob.id], |row| {
+            row.get(0)
+        })?;
     Ok(match key {
         Some(key) if !key.is_nil() => SealedBy::Person(DataKeyId::from_uuid(key)),
         _ => SealedBy::Tenant,

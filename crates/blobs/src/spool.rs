@@ -61,8 +61,7 @@ impl SpoolFolder {
         std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
         let file = options.open(&path).map_err(|error| Error::file(&path, "made", &error))?;
         let (sealer, header) = ChunkSealer::new(file_key, object, random)?;
-        let mut writer =
-            SpoolWriter { path: SpoolPath(path), file, sealer, length: 0, hash: Sha256::new() };
+        let mut writer = SpoolWriter { path: SpoolPath(path), file, sealer, length: 0, hash: Sha256::new() };
         let SpoolWriter { path, file, length, hash, .. } = &mut writer;
         append(file, &path.0, length, hash, &header)?;
         Ok(writer)

@@ -12,11 +12,10 @@ pub struct BlobUsage {
 }
 
 pub fn load_usage(tx: &mut Tx<'_>) -> munshi_store::Result<BlobUsage> {
-    let found = tx.optional(
-        "SELECT bytes, files FROM blob_usage WHERE tenant_id = $1",
-        params![],
-        |row| Ok(BlobUsage { bytes: to_count(row.get(0)?), files: to_count(row.get(1)?) }),
-    )?;
+    let found =
+        tx.optional("SELECT bytes, files FROM blob_usage WHERE tenant_id = $1", params![], |row| {
+            Ok(BlobUsage { bytes: to_count(row.get(0)?), files: to_count(row.get(1)?) })
+        })?;
     Ok(found.unwrap_or_default())
 }
 

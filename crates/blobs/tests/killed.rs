@@ -9,7 +9,8 @@ use munshi_blobs::{BlobLimits, BlobService, BlobServiceParts, BlobVariant, Media
 use munshi_store::{Db, Migrations, StoreOptions, params};
 use munshi_test_support::{DatabaseEngine, memory_keyring, on_both_engines, process};
 use munshi_types::{
-    BlobId, Clock, FakeClock, IdGenerator, PersonId, Random, SeededRandom, SystemClock, SystemRandom, TenantId,
+    BlobId, Clock, FakeClock, IdGenerator, PersonId, Random, SeededRandom, SystemClock, SystemRandom,
+    TenantId,
 };
 use serde::{Deserialize, Serialize};
 
@@ -129,7 +130,12 @@ fn run_and_kill(role: &str, life: Duration) -> Vec<(BlobId, u64)> {
     let mut taken = Vec::new();
     let mut add = |line: &str| {
         // What was killed in the middle of its word has not said it.
-        let mut words = line.rsplit("took ").next().filter(|_| line.contains("took ")).into_iter().flat_map(str::split_whitespace);
+        let mut words = line
+            .rsplit("took ")
+            .next()
+            .filter(|_| line.contains("took "))
+            .into_iter()
+            .flat_map(str::split_whitespace);
         if let (Some(id), Some(seed)) = (words.next(), words.next())
             && let (Ok(id), Ok(seed)) = (id.parse(), seed.parse())
         {

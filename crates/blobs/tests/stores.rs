@@ -14,7 +14,8 @@ use munshi_types::SystemClock;
 use crate::support::{Shop, picture, text};
 
 fn store(server: S3Server) -> Arc<S3Store> {
-    let client = HttpClientBuilder::new().unwrap().build(Duration::from_secs(5), ReachableAddresses::Any).unwrap();
+    let client =
+        HttpClientBuilder::new().unwrap().build(Duration::from_secs(5), ReachableAddresses::Any).unwrap();
     let options = S3Options {
         endpoint: server.endpoint.parse().unwrap(),
         bucket: server.bucket,

@@ -2,7 +2,9 @@
 
 use std::time::Duration;
 
-use munshi_blobs::{BlobHolder, BlobVariant, Error, SweepReport, UploadRequest, attach, load_usage, references, release};
+use munshi_blobs::{
+    BlobHolder, BlobVariant, Error, SweepReport, UploadRequest, attach, load_usage, references, release,
+};
 use munshi_store::Tx;
 use munshi_test_support::on_both_engines;
 use munshi_types::{Clock, MessageId};

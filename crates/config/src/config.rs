@@ -9,9 +9,9 @@ use crate::reader::ConfigReader;
 use crate::secret::RedactedUrl;
 use crate::section::ConfigSection;
 use crate::sections::{
-    AuditSection, BlobsSection, BudgetSection, ConnectorsSection, DataSection, JobsSection, KeysSection, LogSection,
-    ModelsSection, RoutesSection, RunsSection, ServerSection, SignInSection, StoreSection, TelemetrySection,
-    VaultSection, WebSection,
+    AuditSection, BlobsSection, BudgetSection, ConnectorsSection, DataSection, JobsSection, KeysSection,
+    LogSection, ModelsSection, RoutesSection, RunsSection, ServerSection, SignInSection, StoreSection,
+    TelemetrySection, VaultSection, WebSection,
 };
 use crate::show::{EffectiveConfig, EffectiveSetting};
 use crate::sources::ConfigSources;

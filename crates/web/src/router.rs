@@ -34,7 +34,9 @@ pub fn build_router(routes: Routes, app: &App, options: &ServerOptions) -> Route
         .layer(Extension(options.monitors))
         .with_state(app.clone());
     let uploads = middleware::limit_uploads(uploads.with_state(app.clone()));
-    let router = middleware::limit(router, options).merge(uploads).layer(from_fn_with_state(app.clone(), cors::apply_cors));
+    let router = middleware::limit(router, options)
+        .merge(uploads)
+        .layer(from_fn_with_state(app.clone(), cors::apply_cors));
     middleware::wrap(router, app.ids(), Arc::new(names), ERRORS)
 }
 

@@ -4,11 +4,10 @@
 //! Before anything is decoded its size is read, and what would need more memory than is allowed is refused.
 
 mod decode;
+mod encode;
 mod orientation;
 mod shrink;
 mod webp_frames;
-
-use jpeg_encoder::{ColorType, Encoder};
 
 use self::orientation::Orientation;
 use crate::media_type::MediaType;
@@ -16,8 +15,6 @@ use crate::refusal::UploadRefusal;
 
 /// The longest side of what is shown.
 const LONGEST_SIDE: u32 = 2048;
-/// Where writing on a photographed bill stays readable.
-const QUALITY: u8 = 85;
 
 /// A picture to be shown, as JPEG.
 #[derive(Debug)]
@@ -54,7 +51,9 @@ pub(crate) fn render_preview(
     let shrunk = shrink::shrink(&decoded, LONGEST_SIDE);
     drop(decoded);
     let upright = orientation.apply(shrunk);
-    encode(&upright).ok_or(UploadRefusal::DamagedPicture)
+    let ShrunkPicture { width, height, rgb } = &upright;
+    let jpeg = encode::encode_jpeg(*width, *height, rgb).ok_or(UploadRefusal::DamagedPicture)?;
+    Ok(PicturePreview { jpeg, width: *width, height: *height })
 }
 
 /// Colours without alpha, small.
@@ -62,13 +61,6 @@ struct ShrunkPicture {
     width: u32,
     height: u32,
     rgb: Vec<u8>,
-}
-
-fn encode(picture: &ShrunkPicture) -> Option<PicturePreview> {
-    let mut jpeg = Vec::new();
-    let (width, height) = (u16::try_from(picture.width).ok()?, u16::try_from(picture.height).ok()?);
-    Encoder::new(&mut jpeg, QUALITY).encode(&picture.rgb, width, height, ColorType::Rgb).ok()?;
-    Some(PicturePreview { jpeg, width: picture.width, height: picture.height })
 }
 
 #[cfg(test)]

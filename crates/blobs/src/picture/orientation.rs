@@ -78,7 +78,10 @@ fn find_orientation(exif: &[u8]) -> Option<u16> {
     let bytes: [u8; 4] = tiff.get(4..8)?.try_into().ok()?;
     let directory = if is_little { u32::from_le_bytes(bytes) } else { u32::from_be_bytes(bytes) } as usize;
     let entries = (0..usize::from(short(directory)?)).map(|number| directory + 2 + number * 12);
-    entries.take_while(|at| short(*at).is_some()).find(|at| short(*at) == Some(TAG)).and_then(|at| short(at + 8))
+    entries
+        .take_while(|at| short(*at).is_some())
+        .find(|at| short(*at) == Some(TAG))
+        .and_then(|at| short(at + 8))
 }
 
 #[cfg(test)]

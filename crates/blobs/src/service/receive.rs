@@ -77,7 +77,8 @@ impl BlobService {
         if !received.media_type.is_picture() {
             return Ok(None);
         }
-        let _turn = self.0.decoding.acquire().await.map_err(|_| Error::Storage("shutting down".to_owned()))?;
+        let _turn =
+            self.0.decoding.acquire().await.map_err(|_| Error::Storage("shutting down".to_owned()))?;
         let (spool, random, memory) =
             (self.0.spool.clone(), self.0.random.clone(), self.0.limits.picture_memory);
         let (key, media_type, size) = (file_key.clone(), received.media_type, received.size);

@@ -107,7 +107,8 @@ impl BlobService {
         let received = tokio::time::timeout(limit, self.receive(object, &file_key, &mut content)).await;
         let original = received.map_err(|_| UploadRefusal::TooSlow { limit })??;
         let preview = self.preview(object, &file_key, &original).await?;
-        let stored_size = original.sealed.length + preview.as_ref().map_or(0, |preview| preview.sealed.length);
+        let stored_size =
+            original.sealed.length + preview.as_ref().map_or(0, |preview| preview.sealed.length);
         let blob = Blob {
             id,
             person: request.person,
@@ -136,7 +137,12 @@ impl BlobService {
         Ok(())
     }
 
-    async fn publish(&self, tenant: TenantId, draft: Arc<BlobDraft>, kept: Arc<UploadReference>) -> Result<Blob> {
+    async fn publish(
+        &self,
+        tenant: TenantId,
+        draft: Arc<BlobDraft>,
+        kept: Arc<UploadReference>,
+    ) -> Result<Blob> {
         let unit = |draft: Arc<BlobDraft>, kept: Arc<UploadReference>| {
             self.0.db.write(tenant, move |tx| publish(tx, &draft, &kept))
         };
@@ -205,7 +211,9 @@ fn publish(tx: &mut Tx<'_>, draft: &BlobDraft, kept: &UploadReference) -> Result
         return Ok(existing);
     }
     if !rows::publish(tx, draft.blob.id)? {
-        return Err(Error::Storage("the upload took so long that it was given up: send the file again".to_owned()));
+        return Err(Error::Storage(
+            "the upload took so long that it was given up: send the file again".to_owned(),
+        ));
     }
     kept.add(tx, &draft.blob)?;
     Ok(draft.blob.clone())

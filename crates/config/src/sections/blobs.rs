@@ -1,5 +1,6 @@
 use crate::kinds::{
-    CountKind, EndpointKind, HoursKind, OptionalFileKind, OptionalTextKind, SecondsKind, SecretKeyKind, TextKind,
+    CountKind, EndpointKind, HoursKind, OptionalFileKind, OptionalTextKind, SecondsKind, SecretKeyKind,
+    TextKind,
 };
 use crate::section::section;
 

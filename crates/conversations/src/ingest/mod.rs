@@ -221,12 +221,12 @@ fn attach_files(
 ) -> Result<Vec<AttachedFile>> {
     let attach = |attached: &AttachedFile| match parse_reference(&attached.reference) {
         None => Ok(attached.clone()),
-        Some(blob) => munshi_blobs::attach(tx, blob, (sender, message.id), incoming.now).map_err(|error| {
-            match error {
+        Some(blob) => {
+            munshi_blobs::attach(tx, blob, (sender, message.id), incoming.now).map_err(|error| match error {
                 munshi_blobs::Error::Database(error) => Error::Store(error),
                 refused => Error::Unfit(refused.to_string()),
-            }
-        }),
+            })
+        }
     };
     message.attached.iter().map(attach).collect()
 }

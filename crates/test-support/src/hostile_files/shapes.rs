@@ -46,7 +46,11 @@ pub(super) fn polyglots() -> Vec<HostileFile> {
     let late = [&b"\0\0\0\0"[..], &pdf()].concat();
     files.push(HostileFile::new("pdf not at the beginning", late, &[UNKNOWN]));
     files.push(HostileFile::new("gif that is a pdf", [&b"GIF89a"[..], &pdf()].concat(), &SHOWN_OR_NOT));
-    files.push(HostileFile::new("gif that is a script", b"GIF89a/*<script>*/=1;alert(1)".to_vec(), &SHOWN_OR_NOT));
+    files.push(HostileFile::new(
+        "gif that is a script",
+        b"GIF89a/*<script>*/=1;alert(1)".to_vec(),
+        &SHOWN_OR_NOT,
+    ));
     files
 }
 
@@ -91,7 +95,10 @@ pub(super) fn foreign_types() -> Vec<HostileFile> {
         ("half a jpeg mark", b"\xFF\xD8"),
     ];
     let of = |files: &[(&str, &[u8])], outcome: &'static str| {
-        files.iter().map(|(name, head)| HostileFile::new(*name, head.to_vec(), &[outcome])).collect::<Vec<_>>()
+        files
+            .iter()
+            .map(|(name, head)| HostileFile::new(*name, head.to_vec(), &[outcome]))
+            .collect::<Vec<_>>()
     };
     let mut tar = vec![b'a'; 257];
     tar[1] = 0;
@@ -147,7 +154,14 @@ pub(super) fn texts() -> Vec<HostileFile> {
 /// Small files that want much memory or time.
 pub(super) fn bombs() -> Vec<HostileFile> {
     let mut files = Vec::new();
-    for sides in [[50_000, 50_000], [65_535, 65_535], [i32::MAX as u32, 1], [1, i32::MAX as u32], [0, 0], [u32::MAX, u32::MAX]] {
+    for sides in [
+        [50_000, 50_000],
+        [65_535, 65_535],
+        [i32::MAX as u32, 1],
+        [1, i32::MAX as u32],
+        [0, 0],
+        [u32::MAX, u32::MAX],
+    ] {
         files.push(HostileFile::new(format!("png of {sides:?}"), png_of(sides, &[]), &[DAMAGED, TOO_LARGE]));
     }
     for sides in [[65_535, 65_535], [65_500, 30_000], [0, 8], [8, 0]] {

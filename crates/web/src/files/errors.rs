@@ -8,7 +8,9 @@ pub(crate) fn convert_file_error(error: Error) -> ApiError {
     match error {
         Error::Database(error) => error.into(),
         Error::Refused(refusal) => convert_refusal(&refusal),
-        Error::Unknown(_) | Error::Address => ApiError::new(ApiErrorCode::NotFound, sentence(&error.to_string())),
+        Error::Unknown(_) | Error::Address => {
+            ApiError::new(ApiErrorCode::NotFound, sentence(&error.to_string()))
+        }
         Error::Storage(why) => ApiError::new(ApiErrorCode::Unavailable, "The file store does not answer.")
             .hint("Try again in a minute.")
             .caused_by(std::io::Error::other(why)),

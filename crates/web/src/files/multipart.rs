@@ -149,7 +149,8 @@ impl FormReader {
 /// The name that a part's file has; none where the part is no file.
 fn find_file_name(head: &str) -> Option<String> {
     let lines = head.split("\r\n").filter_map(|line| line.split_once(':'));
-    let (_, value) = lines.into_iter().find(|(name, _)| name.trim().eq_ignore_ascii_case("content-disposition"))?;
+    let (_, value) =
+        lines.into_iter().find(|(name, _)| name.trim().eq_ignore_ascii_case("content-disposition"))?;
     let (_, parameters) = value.split_once(';')?;
     let found = parse_parameters(parameters).find(|(name, _)| name.eq_ignore_ascii_case("filename"));
     // As browsers write what they may not.

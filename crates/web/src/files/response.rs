@@ -14,7 +14,11 @@ use munshi_types::Timestamp;
 const POLICY: &str = "default-src 'none'; sandbox; frame-ancestors 'none'";
 
 /// `name` is as the address says it, which anybody may alter: it is cleaned, and its ending is the type's.
-pub(crate) fn respond(content: BlobContent, name: &str, (now, expires_at): (Timestamp, Timestamp)) -> Response {
+pub(crate) fn respond(
+    content: BlobContent,
+    name: &str,
+    (now, expires_at): (Timestamp, Timestamp),
+) -> Response {
     let BlobContent { blob, variant, bytes } = content;
     let media_type = if variant == BlobVariant::Preview { MediaType::Jpeg } else { blob.media_type };
     let mut response = Response::new(Body::from_stream(bytes));
@@ -34,9 +38,13 @@ pub(crate) fn respond(content: BlobContent, name: &str, (now, expires_at): (Time
         HeaderValue::from_static("cross-origin"),
     );
     let seconds = expires_at.since(now).as_secs();
-    headers.extend(HeaderValue::try_from(format!("private, max-age={seconds}, immutable")).map(|age| (CACHE_CONTROL, age)));
     headers.extend(
-        HeaderValue::try_from(disposition(name, media_type, variant)).map(|value| (CONTENT_DISPOSITION, value)),
+        HeaderValue::try_from(format!("private, max-age={seconds}, immutable"))
+            .map(|age| (CACHE_CONTROL, age)),
+    );
+    headers.extend(
+        HeaderValue::try_from(disposition(name, media_type, variant))
+            .map(|value| (CONTENT_DISPOSITION, value)),
     );
     response
 }

@@ -16,7 +16,8 @@ use crate::api::support::{Installation, LARGEST_FILE, Reply};
 use crate::api::visits::{Browser, FRONT, cookie, own};
 
 fn raw(path: &str, key: &str, body: impl Into<Body>) -> Request<Body> {
-    let request = Request::builder().method("POST").uri(path).header("authorization", format!("Bearer {key}"));
+    let request =
+        Request::builder().method("POST").uri(path).header("authorization", format!("Bearer {key}"));
     request.header("content-type", "image/png").body(body.into()).unwrap()
 }
 

@@ -55,7 +55,8 @@ impl Body for FileBody {
         context: &mut Context<'_>,
     ) -> Poll<Option<Result<Frame<Bytes>, Error>>> {
         let Some(piece) = ready!(self.pieces.poll_recv(context)) else { return Poll::Ready(None) };
-        let piece = piece.map_err(|error| Error::Storage(format!("a file on its way can't be read: {error}")));
+        let piece =
+            piece.map_err(|error| Error::Storage(format!("a file on its way can't be read: {error}")));
         if let Ok(piece) = &piece {
             self.left = self.left.saturating_sub(piece.len() as u64);
         }

@@ -116,7 +116,8 @@ impl S3Store {
             secret_key: self.credentials.secret_key.expose(),
             region: &self.options.region,
         };
-        let signed = signing.sign(request.method, &url, payload, self.clock.now()).map_err(|error| lasting(&error))?;
+        let signed =
+            signing.sign(request.method, &url, payload, self.clock.now()).map_err(|error| lasting(&error))?;
         let mut builder = match request.method {
             "PUT" => self.client.put(url),
             "DELETE" => self.client.delete(url),
@@ -132,7 +133,8 @@ impl S3Store {
         }
         let limit = if request.file.is_some() { UPLOAD } else { ANSWER };
         let sent = tokio::time::timeout(limit, builder.send()).await;
-        let sent = sent.map_err(|_| S3Failure::Transient(format!("no answer within {} s", limit.as_secs())))?;
+        let sent =
+            sent.map_err(|_| S3Failure::Transient(format!("no answer within {} s", limit.as_secs())))?;
         let response = sent.map_err(|error| {
             let causes = list_causes(&error).join(": ");
             S3Failure::Transient(if causes.is_empty() { error.without_url().to_string() } else { causes })
@@ -150,7 +152,9 @@ impl S3Store {
         let read = tokio::time::timeout(ANSWER, read_body(&mut response, LONGEST_ERROR, &mut text)).await;
         if matches!(read, Ok(Ok(()))) && find_element(&text, "Code").as_deref() == Some("NoSuchBucket") {
             let bucket = &self.options.bucket;
-            return Err(S3Failure::Lasting(format!("there is no bucket {bucket}: create it, or correct blobs.bucket")));
+            return Err(S3Failure::Lasting(format!(
+                "there is no bucket {bucket}: create it, or correct blobs.bucket"
+            )));
         }
         Ok(response)
     }

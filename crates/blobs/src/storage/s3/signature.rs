@@ -111,7 +111,10 @@ mod tests {
         let url: Url = "http://127.0.0.1:9000/bucket/a%20b".parse().unwrap();
         let now = Timestamp::from_micros(1_794_713_400_000_000);
         let signed = key.sign("PUT", &url, Payload::Hash([1; 32]), now).unwrap();
-        assert_eq!((signed.date.as_str(), signed.payload.as_str()), ("20261115T033000Z", "01".repeat(32).as_str()));
+        assert_eq!(
+            (signed.date.as_str(), signed.payload.as_str()),
+            ("20261115T033000Z", "01".repeat(32).as_str())
+        );
         let other = key.sign("PUT", &url, Payload::Hash([2; 32]), now).unwrap();
         assert_ne!(signed.authorization, other.authorization);
     }

@@ -60,7 +60,10 @@ pub(crate) async fn add_upload(
 }
 
 /// Whom the key may speak for, and speaks for here.
-pub(super) async fn find_owner(key: &AuthorizedCaller, person: Option<PersonId>) -> Result<FileOwner, ApiError> {
+pub(super) async fn find_owner(
+    key: &AuthorizedCaller,
+    person: Option<PersonId>,
+) -> Result<FileOwner, ApiError> {
     let speaker = ApiSpeaker::resolve(key, person.map(SpeakerReference::Id))?;
     let Some(person) = speaker.sender.person else {
         let what = "required with a key that stands for a role: the person whose file it is";

@@ -36,7 +36,8 @@ pub(crate) async fn read_upload(
     let owner = find_owner(&key, query.person).await?;
     let terms = key.api.address_terms();
     let view = move |tx: &mut Tx<'_>| {
-        let blob = rows::find_theirs(tx, id, owner.person)?.ok_or_else(|| convert_file_error(Error::Unknown(id)))?;
+        let blob =
+            rows::find_theirs(tx, id, owner.person)?.ok_or_else(|| convert_file_error(Error::Unknown(id)))?;
         let name = find_name(tx, id, BlobHolder::Upload(blob.person))?;
         FileView::build(tx, &blob, name, terms)
     };

@@ -41,7 +41,9 @@ impl Browser {
     pub(crate) fn upload(&self, name: &str, body: Body) -> Request<Body> {
         let path = format!("{FRONT}/uploads?name={name}");
         let (mut parts, _) = self.request("POST", &path, None).into_parts();
-        parts.headers.insert("content-type", axum::http::HeaderValue::from_static("application/octet-stream"));
+        parts
+            .headers
+            .insert("content-type", axum::http::HeaderValue::from_static("application/octet-stream"));
         Request::from_parts(parts, body)
     }
 
