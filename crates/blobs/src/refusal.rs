@@ -54,7 +54,7 @@ impl UploadRefusal {
 /// `25 MB`, `512 KB`, `12 bytes`.
 fn describe_size(bytes: u64) -> String {
     const UNITS: [(u64, &str); 3] = [(1 << 30, "GB"), (1 << 20, "MB"), (1 << 10, "KB")];
-    let unit = UNITS.into_iter().find(|(size, _)| bytes >= *size && bytes % size == 0);
+    let unit = UNITS.into_iter().find(|(size, _)| bytes >= *size && bytes.is_multiple_of(*size));
     unit.map_or_else(|| format!("{bytes} bytes"), |(size, name)| format!("{} {name}", bytes / size))
 }
 

@@ -37,6 +37,12 @@ const DETAIL_VALUES: [u8; 162] = [
     0xb7, 0xb8, 0xb9, 0xba, 0xc2, 0xc3, 0xc4, 0xc5, 0xc6, 0xc7, 0xc8, 0xc9, 0xca, 0xd2, 0xd3, 0xd4, 0xd5, 0xd6, 0xd7, 0xd8, 0xd9, 0xda, 0xe1, 0xe2,
     0xe3, 0xe4, 0xe5, 0xe6, 0xe7, 0xe8, 0xe9, 0xea, 0xf1, 0xf2, 0xf3, 0xf4, 0xf5, 0xf6, 0xf7, 0xf8, 0xf9, 0xfa,
 ];
+/// Brightness and two colours, of red, green and blue; and what lies in the middle of each.
+const COMPONENTS: [([f32; 3], f32); 3] = [
+    ([0.299, 0.587, 0.114], 128.0),
+    ([-0.168_736, -0.331_264, 0.5], 0.0),
+    ([0.5, -0.418_688, -0.081_312], 0.0),
+];
 const END_OF_BLOCK: u8 = 0x00;
 const SIXTEEN_ZEROES: u8 = 0xF0;
 /// Of a step's value.
@@ -138,18 +144,13 @@ impl<'a> BlockWriter<'a> {
 
     /// Eight by eight pixels, by their place.
     fn write_pixels(&mut self, pixel: impl Fn(usize, usize) -> [u8; 3]) {
-        let mut components = [[[0.0; 8]; 8]; 3];
-        for y in 0..8 {
-            for x in 0..8 {
-                let [red, green, blue] = pixel(x, y).map(f32::from);
-                components[0][y][x] = 0.299 * red + 0.587 * green + 0.114 * blue - 128.0;
-                components[1][y][x] = -0.168_736 * red - 0.331_264 * green + 0.5 * blue;
-                components[2][y][x] = 0.5 * red - 0.418_688 * green - 0.081_312 * blue;
-            }
-        }
-        for (number, values) in components.iter().enumerate() {
+        let pixels: [[[f32; 3]; 8]; 8] =
+            std::array::from_fn(|y| std::array::from_fn(|x| pixel(x, y).map(f32::from)));
+        for (number, (parts, level)) in COMPONENTS.iter().enumerate() {
+            let mix = |colours: [f32; 3]| parts.iter().zip(colours).map(|(a, b)| a * b).sum::<f32>() - level;
+            let values = pixels.map(|row| row.map(mix));
             let steps = &self.steps[number.min(1)];
-            let quantised = quantise(&self.to_frequencies(values), steps);
+            let quantised = quantise(&self.to_frequencies(&values), steps);
             self.write_block(number, &quantised);
         }
     }
@@ -259,7 +260,8 @@ mod tests {
         let (wide, high, seen) = decode(&encode_jpeg(width, height, &smooth).unwrap());
         assert_eq!((wide, high), (61, 43));
         assert!(distance(&smooth, &seen) < 1.5, "{}", distance(&smooth, &seen));
-        let hard: Vec<u8> = (0..width * height).flat_map(|at| if at % 7 < 3 { [255; 3] } else { [0; 3] }).collect();
+        let hard: Vec<u8> =
+            (0..width * height).flat_map(|at| if at % 7 < 3 { [255; 3] } else { [0; 3] }).collect();
         let (.., seen) = decode(&encode_jpeg(width, height, &hard).unwrap());
         assert!(distance(&hard, &seen) < 6.0, "{}", distance(&hard, &seen));
     }
