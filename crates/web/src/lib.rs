@@ -75,6 +75,6 @@ pub use api::Api;
 pub use app::App;
 pub use operations::pack_operation_routes;
 pub use router::{Routes, build_router};
-pub use routes::routes;
+pub use routes::{routes, upload_routes};
 pub use server::HttpServer;
 pub use visitor::VisitorServices;

@@ -2,7 +2,7 @@
 import { el, icon, ICONS } from "./dom.js";
 
 // A phone turns its own kind of picture into JPEG where that is what is asked for.
-const TAKEN = ".jpg,.jpeg,.png,.gif,.webp,.pdf,.txt,.csv,.docx,.xlsx,.pptx,.odt,.ods,image/jpeg,image/png,application/pdf,text/plain,audio/*,video/mp4";
+const TAKEN = ".jpg,.jpeg,.png,.gif,.webp,.pdf,.txt,.csv,.docx,.xlsx,.pptx,.odt,.ods,.mp3,.m4a,.ogg,.wav,.amr,.mp4,image/jpeg,image/png,application/pdf,text/plain";
 const MOST = 20;
 
 export class Tray {

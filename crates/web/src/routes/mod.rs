@@ -154,8 +154,8 @@ mod workspace {
     pub(super) mod open;
 }
 
-/// Those that take files: their bodies and their time have limits of their own.
-pub(crate) fn upload_routes() -> Routes {
+/// Those that take files: their bodies and their time have limits of their own. [`crate::build_router`] adds them by itself.
+pub fn upload_routes() -> Routes {
     Routes::new()
         .routes(routes!(uploads::add::add_upload))
         .routes(routes!(visit_uploads::add::add_visit_upload))
