@@ -9,7 +9,7 @@ use munshi_store::Db;
 use munshi_types::{Clock, IdGenerator, SystemRandom};
 
 /// As an installation has them, with less room.
-pub(crate) const LARGEST_FILE: u64 = 2 << 20;
+pub(crate) const LARGEST_FILE: u64 = 8 << 20;
 
 pub(super) fn build(db: &Db, clock: &Arc<dyn Clock>, ids: &IdGenerator, folder: &Path) -> BlobService {
     let limits = BlobLimits { file_bytes: LARGEST_FILE, picture_memory: 64 << 20, ..BlobLimits::default() };
