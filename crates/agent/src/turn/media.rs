@@ -7,8 +7,9 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use munshi_blobs::references::parse_reference;
 use munshi_blobs::{BlobService, BlobVariant, MediaType};
+use munshi_llm::chat::{ModelMedia, ModelMediaSource};
 use munshi_llm::gateway::{Capability, ModelRoute};
-use munshi_llm::{ChatRequest, ModelMedia, ModelMediaSource, ModelMessagePart};
+use munshi_llm::{ChatRequest, ModelMessagePart};
 use munshi_safety::pipeline::TaintSource;
 use munshi_types::{AttachedFile, BlobId, TenantId};
 

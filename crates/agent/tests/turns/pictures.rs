@@ -8,7 +8,8 @@ use munshi_agent::TurnSettings;
 use munshi_blobs::references::refer;
 use munshi_blobs::storage::DiskStore;
 use munshi_blobs::{BlobLimits, BlobService, BlobServiceParts, UploadRequest};
-use munshi_llm::{ModelFeatures, ModelMediaSource, ModelMessagePart, ModelTarget, WireFormat};
+use munshi_llm::chat::ModelMediaSource;
+use munshi_llm::{ModelFeatures, ModelMessagePart, ModelTarget, WireFormat};
 use munshi_safety::policy;
 use munshi_test_app::notes::OPEN_POLICY;
 use munshi_test_support::models::ScriptedTurn;
@@ -40,7 +41,8 @@ async fn open(test: &TestDb, targets: Vec<ModelTarget>, content: Vec<u8>) -> (Sh
     let files = files(test);
     let settings = TurnSettings { files: Some(files.clone()), ..TurnSettings::default() };
     let plan = Plan { targets, settings, ..Plan::default() };
-    let shop = Shop::open_with(test, [ScriptedTurn::text("I see."), ScriptedTurn::text("Still.")], plan).await;
+    let shop =
+        Shop::open_with(test, [ScriptedTurn::text("I see."), ScriptedTurn::text("Still.")], plan).await;
     let request = UploadRequest {
         tenant: shop.tenant,
         person: Some(shop.staff),

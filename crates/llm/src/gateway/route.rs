@@ -190,7 +190,8 @@ impl ModelRoute {
         let parts = || request.messages.iter().flat_map(|message| &message.parts);
         (request.tools.is_empty() || can.tools)
             && ((can.images && may_see) || !parts().any(|part| matches!(part, ModelMessagePart::Image(_))))
-            && ((can.documents && may_see) || !parts().any(|part| matches!(part, ModelMessagePart::Document(_))))
+            && ((can.documents && may_see)
+                || !parts().any(|part| matches!(part, ModelMessagePart::Document(_))))
             && (request.output == ReplyFormat::Text || can.json_schema || can.tools)
     }
 }

@@ -63,7 +63,11 @@ mod tests {
         let set = |words: &[&str]| words.iter().map(|word| (*word).to_owned()).collect::<BTreeSet<_>>();
         let open = ModelRoute { residency: Some(set(&["in", "eu"])), ..ModelRoute::default() };
         let plain = DataResidency::default().restrict(open.clone());
-        assert_eq!(plain, ModelRoute { hides_media: true, ..open.clone() }, "pictures stay unless they are let go");
+        assert_eq!(
+            plain,
+            ModelRoute { hides_media: true, ..open.clone() },
+            "pictures stay unless they are let go"
+        );
         let allowed = DataResidency { pictures: Some(PictureSharing::Allow), ..DataResidency::default() };
         assert_eq!(allowed.restrict(open.clone()), open);
         assert!(allowed.restrict(plain).hides_media, "what was closed is not opened");
@@ -75,7 +79,8 @@ mod tests {
         let narrowed = said.restrict(open);
         assert_eq!(narrowed.residency, Some(set(&["in"])));
         assert_eq!(narrowed.providers, [set(&["anthropic"])]);
-        let none = DataResidency { providers: Some(Vec::new()), ..DataResidency::default() }.restrict(narrowed);
+        let none =
+            DataResidency { providers: Some(Vec::new()), ..DataResidency::default() }.restrict(narrowed);
         assert_eq!(none.providers, [set(&["anthropic"]), BTreeSet::new()]);
     }
 }
