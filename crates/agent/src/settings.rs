@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use munshi_blobs::BlobService;
 use munshi_conversations::holders::ProcessIdentity;
 use munshi_safety::budget::ModelClasses;
 
@@ -18,6 +19,8 @@ pub struct TurnSettings {
     /// How other processes can tell whether this one lives; none for one that only asks.
     pub process: Option<ProcessIdentity>,
     pub isolation: IsolationTimes,
+    /// People's files, for models that can see; none where no model is shown any.
+    pub files: Option<BlobService>,
     /// How many turns this process works on at a time; messages beyond wait.
     pub chat_places: usize,
 }
@@ -49,6 +52,7 @@ impl Default for TurnSettings {
             classes: ModelClasses::default(),
             process: None,
             isolation: IsolationTimes::default(),
+            files: None,
             chat_places: 256,
         }
     }

@@ -9,9 +9,9 @@ use crate::reader::ConfigReader;
 use crate::secret::RedactedUrl;
 use crate::section::ConfigSection;
 use crate::sections::{
-    AuditSection, BudgetSection, ConnectorsSection, DataSection, JobsSection, KeysSection, LogSection,
-    ModelsSection, RoutesSection, RunsSection, ServerSection, SignInSection, StoreSection, TelemetrySection,
-    VaultSection, WebSection,
+    AuditSection, BlobsSection, BudgetSection, ConnectorsSection, DataSection, JobsSection, KeysSection,
+    LogSection, ModelsSection, RoutesSection, RunsSection, ServerSection, SignInSection, StoreSection,
+    TelemetrySection, VaultSection, WebSection,
 };
 use crate::show::{EffectiveConfig, EffectiveSetting};
 use crate::sources::ConfigSources;
@@ -49,6 +49,7 @@ sections! {
     runs: RunsSection,
     vault: VaultSection,
     keys: KeysSection,
+    blobs: BlobsSection,
     audit: AuditSection,
     models: ModelsSection,
     routes: RoutesSection,
@@ -100,6 +101,11 @@ impl Config {
         self.keys.url.clone().unwrap_or_else(|| {
             RedactedUrl::new(format!("sqlite:{}", self.vault_key_file().with_file_name("keys.db").display()))
         })
+    }
+
+    /// The folder of people's files: `blobs.folder`, or the one in the data folder.
+    pub fn blobs_folder(&self) -> PathBuf {
+        self.blobs.folder.clone().unwrap_or_else(|| self.data.dir.join("blobs"))
     }
 
     /// The file that settings were read from, if any was.
@@ -172,6 +178,11 @@ impl Config {
                 self.vault.key_file.is_none().then(|| self.vault_key_file().display().to_string()),
             ),
             ("keys", "url", self.keys.url.is_none().then(|| self.keys_url().to_string())),
+            (
+                "blobs",
+                "folder",
+                self.blobs.folder.is_none().then(|| self.blobs_folder().display().to_string()),
+            ),
             ("routes", "default", self.routes.default.is_empty().then(|| self.default_route().join(", "))),
         ];
         for (section, key, means) in meanings {

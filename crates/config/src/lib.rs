@@ -54,8 +54,8 @@ pub use problem::{ConfigProblem, ConfigProblems, SettingOrigin};
 pub use redacted::RedactedSetting;
 pub use secret::{ConfigSecret, RedactedUrl};
 pub use sections::{
-    AuditSection, BudgetSection, ConfiguredModel, DataSection, JobsSection, JsonModeChoice, KeysSection,
-    LogFormat, LogSection, ModelSize, ModelWire, ModelsSection, NewcomerRole, OutputLimitChoice,
+    AuditSection, BlobsSection, BudgetSection, ConfiguredModel, DataSection, JobsSection, JsonModeChoice,
+    KeysSection, LogFormat, LogSection, ModelSize, ModelWire, ModelsSection, NewcomerRole, OutputLimitChoice,
     ProviderChoice, RoutesSection, RoutingStrategyChoice, RunsSection, ServerSection, SignInSection,
     StoreSection, TelemetrySection, TenantPlan, ThinkingModeChoice, VaultSection,
 };

@@ -26,5 +26,5 @@ pub use answer::{ReadBodyError, list_causes, read_body};
 pub use client::{HttpClientBuilder, HttpClientError, ReachableAddresses};
 pub use guarded_clients::GuardedHttpClients;
 pub use reqwest::{
-    Client, Error as RequestError, Request, RequestBuilder, Response, StatusCode, Url, header,
+    Body, Client, Error as RequestError, Request, RequestBuilder, Response, StatusCode, Url, header,
 };

@@ -98,6 +98,20 @@ impl CachedKeyring {
         }
     }
 
+    fn sealing_key(
+        &self,
+        tenant: TenantId,
+        by: SealedBy,
+    ) -> Result<(DataKeyId, Arc<SealKey>), munshi_store::Error> {
+        match by {
+            SealedBy::Tenant => self.own_key(tenant, OwnKey::Tenant).map_err(Error::into_store),
+            SealedBy::Person(id) => {
+                let key = self.data_key(tenant, id)?;
+                Ok((id, key.ok_or_else(|| munshi_store::Error::Forgotten("the person".to_owned()))?))
+            }
+        }
+    }
+
     fn own_key(&self, tenant: TenantId, which: OwnKey) -> Result<(DataKeyId, Arc<SealKey>)> {
         if let Some((id, key)) = self.known().own.get(&(tenant, which)) {
             return Ok((*id, key.clone()));
@@ -117,13 +131,7 @@ impl Keyring for CachedKeyring {
         context: &[u8],
         plain: &[u8],
     ) -> munshi_store::Result<Vec<u8>> {
-        let (id, key) = match by {
-            SealedBy::Tenant => self.own_key(tenant, OwnKey::Tenant).map_err(Error::into_store)?,
-            SealedBy::Person(id) => {
-                let key = self.data_key(tenant, id)?;
-                (id, key.ok_or_else(|| munshi_store::Error::Forgotten("the person".to_owned()))?)
-            }
-        };
+        let (id, key) = self.sealing_key(tenant, by)?;
         let mut sealed = Vec::with_capacity(16 + 1 + 12 + plain.len() + 16);
         sealed.extend_from_slice(id.as_uuid().as_bytes());
         key.seal_into(&mut sealed, plain, &place(tenant, id, context), self.random.as_ref())
@@ -150,6 +158,21 @@ impl Keyring for CachedKeyring {
     fn hash(&self, tenant: TenantId, purpose: &str, value: &[u8]) -> munshi_store::Result<[u8; 32]> {
         let (_, key) = self.own_key(tenant, OwnKey::Hash).map_err(Error::into_store)?;
         Ok(key.hash(&[purpose.as_bytes(), b"\0", value]))
+    }
+
+    fn hash_by(
+        &self,
+        tenant: TenantId,
+        by: SealedBy,
+        purpose: &str,
+        value: &[u8],
+    ) -> munshi_store::Result<[u8; 32]> {
+        let (_, key) = self.sealing_key(tenant, by)?;
+        // A key that seals hashes nothing by itself.
+        let hashing = key.derive("munshi keyed hash");
+        let hashing = SealKey::from_bytes(&hashing[..])
+            .ok_or_else(|| Error::Key("a derived key has the wrong length".to_owned()).into_store())?;
+        Ok(hashing.hash(&[purpose.as_bytes(), b"\0", value]))
     }
 
     fn take_new_key(&self, tenant: TenantId) -> munshi_store::Result<DataKeyId> {

@@ -81,6 +81,33 @@ on_both_engines! {
         .await;
     }
 
+    async fn a_hash_within_a_key_is_that_keys_alone(test: TestDb) {
+        let keys = Keys::new(test.engine()).await;
+        let (one, other, worker) = (keys.node(), keys.node(), keys.worker(WantedStore::Any));
+        let person = on_thread(move || {
+            let [ravi, sita] = [(); 2].map(|()| SealedBy::Person(one.take_new_key(tenant(1)).unwrap()));
+            let hash = |by, purpose, value: &[u8]| one.hash_by(tenant(1), by, purpose, value).unwrap();
+            let known = hash(ravi, "file", b"bill");
+            assert_eq!(known, other.hash_by(tenant(1), ravi, "file", b"bill").unwrap(), "on every node");
+            for different in [
+                hash(sita, "file", b"bill"),
+                hash(SealedBy::Tenant, "file", b"bill"),
+                hash(ravi, "note", b"bill"),
+                hash(ravi, "file", b"bills"),
+                one.hash(tenant(1), "file", b"bill").unwrap(),
+            ] {
+                assert_ne!(known, different);
+            }
+            ravi
+        })
+        .await;
+        let SealedBy::Person(key) = person else { unreachable!() };
+        worker.destroy(tenant(1), vec![key]).await.unwrap();
+        let fresh = keys.node();
+        let guess = on_thread(move || fresh.hash_by(tenant(1), person, "file", b"bill")).await;
+        assert!(matches!(guess, Err(Error::Forgotten(_))), "{guess:?}");
+    }
+
     async fn no_key_is_given_twice(test: TestDb) {
         let keys = Keys::new(test.engine()).await;
         let (one, other) = (Arc::new(keys.node()), Arc::new(keys.node()));

@@ -19,7 +19,7 @@ use munshi_web::visitor::{ChallengeSettings, VisitorServices};
 use munshi_wiring::engine::ConfiguredEngine;
 use munshi_wiring::failure::{CommandFailure, Result};
 use munshi_wiring::operations::ConfiguredParts;
-use munshi_wiring::{account, installation, packs, vault};
+use munshi_wiring::{account, blobs, installation, packs, vault};
 
 use crate::onboarding::{self, InstallationOnboarding};
 use crate::sign_in;
@@ -55,6 +55,8 @@ pub(crate) async fn build(
         codes: Arc::new(FromVault { vault, clock: clock.clone() }),
         senders: Vec::new(),
         logins: turns.logins.clone(),
+        files: blobs::build(config, db, clock)?,
+        file_address_lifetime: blobs::address_lifetime(config),
         clock: clock.clone(),
         random: Arc::new(SystemRandom),
         // Room for the answer to leave before the request's time is over.

@@ -1,12 +1,13 @@
 //! What was said in a conversation, newest first. Whoever opens somebody else's is written down.
 
+use munshi_blobs::references::parse_reference;
 use munshi_conversations::messages::{self, Message};
 use munshi_identity::keys::{ApiAccess, Area};
 use munshi_pack::operation::{
     CallerClass, ListView, Operation, OperationEffect, OperationError, OperationSpec, RouteMethod,
 };
 use munshi_types::tier::LanguageCode;
-use munshi_types::{MessageId, RunId, SessionId, Timestamp};
+use munshi_types::{BlobId, MessageId, RunId, SessionId, Timestamp};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
@@ -31,6 +32,8 @@ pub struct MessageView {
     /// The sender's own id for it.
     pub message_id: Option<String>,
     pub text: String,
+    /// Files that the person sent along: `GET /v1/uploads/{id}` has their addresses.
+    pub attachments: Vec<AttachedFileView>,
     #[schema(value_type = Option<String>, example = "hi")]
     pub language: Option<LanguageCode>,
     /// `whole`; `degraded` for a fallback without an answer; `refused` for a message that was not kept.
@@ -41,8 +44,25 @@ pub struct MessageView {
     pub said_at: Timestamp,
 }
 
+/// A file that a message carries.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
+#[schema(as = AttachedFile)]
+pub struct AttachedFileView {
+    #[schema(value_type = uuid::Uuid)]
+    pub id: BlobId,
+    /// Found by its bytes.
+    #[schema(example = "image/jpeg")]
+    pub media_type: String,
+    #[schema(example = "bill.jpg")]
+    pub name: Option<String>,
+}
+
 impl From<Message> for MessageView {
     fn from(message: Message) -> Self {
+        let files = message.attached.into_iter().filter_map(|attached| {
+            let id = parse_reference(&attached.reference)?;
+            Some(AttachedFileView { id, media_type: attached.media_type, name: attached.name })
+        });
         Self {
             id: message.id,
             number: message.number,
@@ -51,6 +71,7 @@ impl From<Message> for MessageView {
             channel: message.channel.as_str().to_owned(),
             message_id: message.outside_id,
             text: message.text,
+            attachments: files.collect(),
             language: message.language,
             standing: message.standing.as_str().to_owned(),
             suggestions: message.suggestions,

@@ -36,6 +36,10 @@ pub trait Keyring: Send + Sync + fmt::Debug {
     /// A keyed hash, by which an address is found without being readable. The same for as long as the tenant lives.
     fn hash(&self, tenant: TenantId, purpose: &str, value: &[u8]) -> Result<[u8; 32]>;
 
+    /// A keyed hash within one key: equal values under two keys have nothing in common, and once a person's key is destroyed
+    /// nobody can confirm a guess.
+    fn hash_by(&self, tenant: TenantId, by: SealedBy, purpose: &str, value: &[u8]) -> Result<[u8; 32]>;
+
     /// A key that no one has yet, safely in the key store.
     fn take_new_key(&self, tenant: TenantId) -> Result<DataKeyId>;
 

@@ -41,6 +41,21 @@ pub fn openid_provider_home() -> PathBuf {
     variable("MUNSHI_TEST_OIDC_HOME").into()
 }
 
+/// An S3 server that checks signatures, and who may use a bucket of it.
+pub struct S3Server {
+    pub endpoint: String,
+    pub bucket: String,
+    pub access_key: String,
+    pub secret_key: String,
+}
+
+pub fn s3() -> S3Server {
+    let text = variable("MUNSHI_TEST_S3");
+    let mut words = text.split_whitespace().map(str::to_owned);
+    let mut word = || words.next().unwrap_or_else(|| panic!("MUNSHI_TEST_S3 is not whole: {text}"));
+    S3Server { endpoint: word(), bucket: word(), access_key: word(), secret_key: word() }
+}
+
 /// The folder of other people's programs that speak OpenAI's API: `python` and `node`.
 pub fn openai_clients() -> PathBuf {
     variable("MUNSHI_TEST_OPENAI_CLIENTS").into()

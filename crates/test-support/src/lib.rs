@@ -8,6 +8,7 @@
 //! - [`administration`]: changes that only administration makes
 //! - [`database`]: [`TestDb`], a database that goes when the test ends
 //! - [`environment`]: what the test script has started for the tests
+//! - [`hostile_files`]: files that nobody should send
 //! - [`guarded_service`]: a service that asks for a login, and a browser for it
 //! - [`memory_keys`]: keys that seal text at rest and need no store of keys
 //! - [`unit_hold`]: a unit of the store that waits before its commit, and whether another waits for it
@@ -29,6 +30,7 @@ pub mod administration;
 pub mod database;
 pub mod environment;
 pub mod guarded_service;
+pub mod hostile_files;
 pub mod memory_keys;
 pub mod model_server;
 pub mod models;

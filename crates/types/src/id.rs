@@ -114,6 +114,8 @@ macro_rules! for_each_id {
             AlertId = "alert";
             /// Something that came from outside for a pack, by a webhook or a poll.
             DeliveryId = "delivery";
+            /// A file that somebody gave, sealed, by its content.
+            BlobId = "file";
             /// A key that text is sealed with at rest: a person's, or the tenant's own.
             DataKeyId = "data key";
             /// One entry of a tenant's audit.

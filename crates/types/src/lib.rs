@@ -39,7 +39,7 @@ pub use envelope::{
     AttachedFile, ClientScreen, InboundMessage, InboundSender, InboundTarget, OutboundMessage, ReplyAddress,
 };
 pub use id::{
-    ActId, AlertId, ApprovalId, BindingId, CallId, CodeId, DataKeyId, DeliveryId, EntryId, HandoffId,
+    ActId, AlertId, ApprovalId, BindingId, BlobId, CallId, CodeId, DataKeyId, DeliveryId, EntryId, HandoffId,
     HolderId, Id, IdError, IdGenerator, JobId, KeyId, LeaseId, LinkId, MessageId, OperatorId, PersonId,
     ProposalId, ReservationId, RunId, SessionId, SignInId, TenantId, TierId,
 };

@@ -9,6 +9,7 @@
 //! - [`mod@router`]: routes, document and middlewares put together; `cors`: what the pages of others may ask
 //! - `routes`: the table of routes; a folder per resource, a file per verb
 //! - [`api`]: what the routes under `/v1` share: who may call them, streams; `views`: what they answer with
+//! - `files`: uploads, and files as they leave
 //! - `openai`: the API that other makers' programs speak; `mcp`: our tools and agents for other people's agents
 //! - [`visitor`]: the door for people at pages; [`account`]: what the pages of operators have of their own
 //! - `pages`: what people see, rendered from `templates/`; `assets`: what pages load
@@ -53,6 +54,7 @@ pub mod app;
 mod assets;
 mod cors;
 mod document;
+mod files;
 mod mcp;
 mod openai;
 mod operations;
@@ -73,6 +75,6 @@ pub use api::Api;
 pub use app::App;
 pub use operations::pack_operation_routes;
 pub use router::{Routes, build_router};
-pub use routes::routes;
+pub use routes::{routes, upload_routes};
 pub use server::HttpServer;
 pub use visitor::VisitorServices;

@@ -157,6 +157,7 @@ mod tests {
         let scripts = [
             include_str!("../assets/js/view.js"),
             include_str!("../assets/js/chat.js"),
+            include_str!("../assets/js/tray.js"),
             include_str!("../assets/js/widget.js"),
             include_str!("../assets/js/link.js"),
         ];

@@ -12,6 +12,7 @@ use utoipa_axum::router::OpenApiRouter;
 use crate::app::App;
 use crate::document::ApiDocument;
 use crate::openai::errors::select_error_writer;
+use crate::routes::upload_routes;
 use crate::{cors, pages};
 
 /// Routes that know their own documentation.
@@ -23,14 +24,19 @@ const ERRORS: ErrorRenderers =
 
 /// The whole service: what [`crate::HttpServer`] serves, and what a test calls without a socket.
 pub fn build_router(routes: Routes, app: &App, options: &ServerOptions) -> Router {
-    let (router, api) = routes.split_for_parts();
+    let (router, mut api) = routes.split_for_parts();
+    let (uploads, described) = upload_routes().split_for_parts();
+    api.merge(described);
     let (document, names) = ApiDocument::build(api);
     let router = router
         .fallback(handle_not_found)
         .layer(Extension(Arc::new(document)))
         .layer(Extension(options.monitors))
         .with_state(app.clone());
-    let router = middleware::limit(router, options).layer(from_fn_with_state(app.clone(), cors::apply_cors));
+    let uploads = middleware::limit_uploads(uploads.with_state(app.clone()));
+    let router = middleware::limit(router, options)
+        .merge(uploads)
+        .layer(from_fn_with_state(app.clone(), cors::apply_cors));
     middleware::wrap(router, app.ids(), Arc::new(names), ERRORS)
 }
 

@@ -17,7 +17,7 @@ use crate::failure::{CommandFailure, Result};
 use crate::gateway::ConfiguredGateway;
 use crate::node::NodeLock;
 use crate::pack_services::{ConfiguredPackServices, ModelAccess};
-use crate::{connectors, node, packs, tools};
+use crate::{blobs, connectors, node, packs, tools};
 
 /// The engine, and what the server needs of its parts.
 pub struct ConfiguredEngine {
@@ -81,6 +81,7 @@ impl ConfiguredEngine {
                 classes: wired.classes,
                 grace: config.server.shutdown_grace,
                 process,
+                files: Some(blobs::build(config, db, clock)?),
                 chat_places: config.runs.chat_places,
                 ..TurnSettings::default()
             },

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use munshi_blobs::SweepJob;
 use munshi_config::Config;
 use munshi_jobs::{JobQueue, JobRegistry, JobRunner};
 use munshi_pack::PackJobParts;
@@ -10,7 +11,7 @@ use munshi_types::{Clock, IdGenerator, SystemRandom};
 
 use crate::engine::ConfiguredEngine;
 use crate::failure::{CommandFailure, Result};
-use crate::{audit, budget, housekeeping, packs, tools};
+use crate::{audit, blobs, budget, housekeeping, packs, tools};
 
 pub async fn build_runner(
     config: &Config,
@@ -55,6 +56,7 @@ fn register_kinds(
     tools::register(&mut registry, turns.engine.clone());
     turns.engine.install(&mut registry, turns.engine.summariser());
     turns.engine.install_background(&mut registry, config.background_places(), turns.pack_services.clone());
+    SweepJob(blobs::build(config, db, clock)?).install(&mut registry)?;
     housekeeping::register(&mut registry, config, db, queue, clock);
     munshi_conversations::rollups::job::install(&mut registry, db, clock);
     let parts = PackJobParts {

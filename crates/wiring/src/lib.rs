@@ -9,6 +9,7 @@
 //! - [`models`], [`gateway`]: the models of the settings, and what stands before them; [`trial`]: a model asked whether it answers
 //! - [`keys`]: the store of the keys that text is encrypted with
 //! - [`vault`], [`audit`]: where the vault's key is, and where anchors go; [`budget`]: what may be spent
+//! - [`blobs`]: where files of people are kept
 //! - [`connectors`]: other people's tools, and the file that declares them
 //! - [`packs`]: the packs there are; [`tools`]: the tools there are, and what calls them; [`policy`]: the file that says what they may
 //! - `pack_services`: what packs work with besides their tables
@@ -25,6 +26,7 @@
 pub mod account;
 pub mod apply_plans;
 pub mod audit;
+pub mod blobs;
 pub mod budget;
 pub mod connectors;
 pub mod create_tenant;
@@ -61,6 +63,7 @@ pub fn migrations() -> Result<Migrations> {
         munshi_keys::MIGRATIONS,
         munshi_llm::MIGRATIONS,
         munshi_identity::MIGRATIONS,
+        munshi_blobs::MIGRATIONS,
         munshi_tiers::MIGRATIONS,
         munshi_safety::MIGRATIONS,
         munshi_conversations::MIGRATIONS,

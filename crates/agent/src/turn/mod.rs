@@ -19,6 +19,7 @@ mod halt;
 mod hand_over;
 mod journal;
 mod logins;
+mod media;
 mod notes;
 mod pause;
 mod prepare;
@@ -47,6 +48,7 @@ pub(crate) use journal::{CallJournal, body as journal_body};
 pub(crate) use query::QueryVector;
 pub(crate) use turn_outcome::{StagesOutcome, TurnOutcome};
 
+use self::media::MessageMedia;
 use self::notes::StageNotes;
 use self::reply::ReplyWriter;
 use self::setup::{TurnInput, TurnSetup};
@@ -62,6 +64,8 @@ pub(crate) struct Turn {
     /// What followers are told, and what is stored as the reply.
     reply: ReplyWriter,
     timings: TurnStopwatch,
+    /// What came with the message; none before it is read.
+    media: Option<MessageMedia>,
 }
 
 /// What came of preparing a turn.
@@ -126,7 +130,7 @@ impl Turn {
             state.add_step(RunState::Preparing, skipped, Duration::ZERO, setup.engine.clock.now());
         }
         state.restore_entities(&setup);
-        Self { setup, state, reply, timings: TurnStopwatch::begin(begun) }
+        Self { setup, state, reply, timings: TurnStopwatch::begin(begun), media: None }
     }
 
     /// What the first stage is handed.

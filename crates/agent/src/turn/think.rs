@@ -18,6 +18,7 @@ use munshi_types::tier::Channel;
 use munshi_types::{Id, attachment};
 
 use super::Turn;
+use super::media::has_media;
 use super::notes::LastModelCall;
 use super::setup::TurnSetup;
 use crate::suggest::{ASKING, SuggestionSplitter};
@@ -46,6 +47,7 @@ impl Turn {
     }
 
     async fn ask(&mut self, model: &mut LastModelCall) -> Result<ThinkStageOutcome> {
+        self.load_media().await;
         let (raw, marks) = (self.reply.raw().to_owned(), self.reply.marks().to_vec());
         let shown = self.reply.text().len();
         let mut tries = 0;
@@ -117,7 +119,11 @@ impl Turn {
         let deadline = tokio::time::sleep(left);
         tokio::pin!(deadline);
         let opened = async {
-            let wanted = gateway.choose_capability(&call, hints).await;
+            // Which models can see was asked of those for everything.
+            let wanted = match has_media(&call.request) {
+                true => Capability::Default,
+                false => gateway.choose_capability(&call, hints).await,
+            };
             gateway.stream(ModelCall { wanted, ..call }).await
         };
         let mut live = tokio::select! {
@@ -213,6 +219,7 @@ impl Turn {
             dynamic.push_str(ASKING);
         }
         self.restore_model_state(&mut request);
+        self.add_media(&mut request);
         Ok(request)
     }
 

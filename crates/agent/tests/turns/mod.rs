@@ -43,6 +43,7 @@ mod offline;
 mod order;
 mod packs;
 mod parted;
+mod pictures;
 mod plain;
 mod residency;
 mod sealed;

@@ -2,6 +2,7 @@
 //! A section that stands many times has no defaults but examples.
 
 mod audit;
+mod blobs;
 mod budget;
 mod connectors;
 mod data;
@@ -19,6 +20,7 @@ mod vault;
 mod web;
 
 pub use audit::AuditSection;
+pub use blobs::BlobsSection;
 pub use budget::{BudgetSection, TenantPlan};
 pub use connectors::ConnectorsSection;
 pub use data::DataSection;

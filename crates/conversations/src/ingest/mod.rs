@@ -12,17 +12,18 @@ pub use self::services::IngestServices;
 
 use std::sync::Arc;
 
+use munshi_blobs::references::parse_reference;
 use munshi_identity::persons::seal_by_person;
 use munshi_identity::{ContactAddress, Person};
 use munshi_safety::budget::{BudgetAccount, BudgetLane, BudgetMeasure};
 use munshi_safety::rate_limits;
 use munshi_store::{Db, Tx};
-use munshi_types::{ReservationId, TenantId};
+use munshi_types::{AttachedFile, PersonId, ReservationId, TenantId};
 
 use self::draft::IngestDraft;
 use self::rejection::reject_message;
 use crate::error::{Error, Result, Rollback};
-use crate::messages::{self, MessageStatus};
+use crate::messages::{self, Message, MessageStatus};
 use crate::runs::{self, NewRun, RunLease};
 use crate::sessions::{self, MessageArrival, Session};
 use crate::state::HaltReason;
@@ -211,6 +212,25 @@ fn assign_session(
     Ok(Some((session, person)))
 }
 
+/// What the message carries. Files of ours must be its sender's, and hang on it from here on.
+fn attach_files(
+    tx: &mut Tx<'_>,
+    message: &Message,
+    sender: PersonId,
+    incoming: &RoutedMessage,
+) -> Result<Vec<AttachedFile>> {
+    let attach = |attached: &AttachedFile| match parse_reference(&attached.reference) {
+        None => Ok(attached.clone()),
+        Some(blob) => {
+            munshi_blobs::attach(tx, blob, (sender, message.id), incoming.now).map_err(|error| match error {
+                munshi_blobs::Error::Database(error) => Error::Store(error),
+                refused => Error::Unfit(refused.to_string()),
+            })
+        }
+    };
+    message.attached.iter().map(attach).collect()
+}
+
 fn begin_run(
     tx: &mut Tx<'_>,
     ingest_services: &IngestServices,
@@ -219,7 +239,9 @@ fn begin_run(
 ) -> Result<IngestOutcome> {
     let epoch = runs::add(tx, &NewRun { holder: ingest_services.holder, ..new.build_run(incoming) })?;
     let by = seal_by_person(tx, new.person.id)?;
-    messages::add(tx, by, &new.build_message(incoming, MessageStatus::Whole))?;
+    let message = new.build_message(incoming, MessageStatus::Whole);
+    let attached = attach_files(tx, &message, new.person.id, incoming)?;
+    messages::add(tx, by, &Message { attached, ..message })?;
     if let Some(client_context) = &incoming.client_context {
         client_context::add(tx, (new.run, by), client_context, incoming.now)?;
     }

@@ -92,6 +92,8 @@ pub struct ModelRoute {
     pub residency: Option<BTreeSet<String>>,
     /// Who may see the data, by a target's name or its provider's: each list has to name it. The machine itself always may.
     pub providers: Vec<BTreeSet<String>>,
+    /// Whether pictures and documents go only to models that see names: what they show can't be hidden.
+    pub hides_media: bool,
     pub strategy: RoutingStrategy,
     /// Words that ask for more than a quick answer; the hybrid strategy looks for them.
     pub escalation_words: Vec<String>,
@@ -130,7 +132,7 @@ impl ModelRoute {
             )));
         }
         let able: Vec<Arc<ModelTarget>> =
-            permitted.into_iter().filter(|target| supports_request(target, request)).cloned().collect();
+            permitted.into_iter().filter(|target| self.supports_request(target, request)).cloned().collect();
         if able.is_empty() {
             return Err(ModelError::NoTarget(format!(
                 "no model for {wanted} supports the content of the request"
@@ -167,7 +169,7 @@ impl ModelRoute {
 
     /// Whether a target that no use names may answer this too.
     pub(crate) fn admits(&self, target: &ModelTarget, request: &ChatRequest) -> bool {
-        self.permits(target) && supports_request(target, request)
+        self.permits(target) && self.supports_request(target, request)
     }
 
     /// Whether a target may see the data at all.
@@ -181,15 +183,17 @@ impl ModelRoute {
         let provider = self.providers.iter().all(is_listed);
         plan && ((place && provider) || target.is_local())
     }
-}
 
-fn supports_request(target: &ModelTarget, request: &ChatRequest) -> bool {
-    let can = &target.capabilities;
-    let parts = || request.messages.iter().flat_map(|message| &message.parts);
-    (request.tools.is_empty() || can.tools)
-        && (can.images || !parts().any(|part| matches!(part, ModelMessagePart::Image(_))))
-        && (can.documents || !parts().any(|part| matches!(part, ModelMessagePart::Document(_))))
-        && (request.output == ReplyFormat::Text || can.json_schema || can.tools)
+    fn supports_request(&self, target: &ModelTarget, request: &ChatRequest) -> bool {
+        let can = &target.capabilities;
+        let may_see = !self.hides_media || target.may_see_names();
+        let parts = || request.messages.iter().flat_map(|message| &message.parts);
+        (request.tools.is_empty() || can.tools)
+            && ((can.images && may_see) || !parts().any(|part| matches!(part, ModelMessagePart::Image(_))))
+            && ((can.documents && may_see)
+                || !parts().any(|part| matches!(part, ModelMessagePart::Document(_))))
+            && (request.output == ReplyFormat::Text || can.json_schema || can.tools)
+    }
 }
 
 #[cfg(test)]

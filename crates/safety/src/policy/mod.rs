@@ -15,7 +15,7 @@ use serde::{Deserialize, Deserializer, Serialize};
 
 pub use file::{parse, parse_file};
 pub use outbound_redaction::OutboundRedaction;
-pub use residency::DataResidency;
+pub use residency::{DataResidency, PictureSharing};
 pub use schema::build_schema;
 pub use serialize::{to_minimal_map, to_toml};
 pub use store::{PolicyVersion, apply, list_versions, load_current, load_version};

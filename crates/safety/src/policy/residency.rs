@@ -14,6 +14,19 @@ pub struct DataResidency {
     pub providers: Option<Vec<String>>,
     /// Where data may go: the `residency` of models.
     pub places: Option<Vec<String>>,
+    /// Whether pictures and documents may go to models elsewhere, which get texts without names.
+    pub pictures: Option<PictureSharing>,
+}
+
+/// What a picture shows can't be hidden.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum PictureSharing {
+    /// Only to models that see names: this machine's own, and servers that the operator trusts with them.
+    #[default]
+    Refuse,
+    /// To every model that may see the tenant's data.
+    Allow,
 }
 
 impl DataResidency {
@@ -27,6 +40,7 @@ impl DataResidency {
         // A model within a provider is permitted by a list of either, so lists are not cut with each other.
         route.providers.extend(self.providers.iter().map(|own| own.iter().cloned().collect()));
         narrow(&mut route.residency, self.places.as_deref());
+        route.hides_media |= self.pictures.unwrap_or_default() == PictureSharing::Refuse;
         route
     }
 }
@@ -48,15 +62,25 @@ mod tests {
     fn the_strictest_wins_and_nothing_is_opened() {
         let set = |words: &[&str]| words.iter().map(|word| (*word).to_owned()).collect::<BTreeSet<_>>();
         let open = ModelRoute { residency: Some(set(&["in", "eu"])), ..ModelRoute::default() };
-        assert_eq!(DataResidency::default().restrict(open.clone()), open);
+        let plain = DataResidency::default().restrict(open.clone());
+        assert_eq!(
+            plain,
+            ModelRoute { hides_media: true, ..open.clone() },
+            "pictures stay unless they are let go"
+        );
+        let allowed = DataResidency { pictures: Some(PictureSharing::Allow), ..DataResidency::default() };
+        assert_eq!(allowed.restrict(open.clone()), open);
+        assert!(allowed.restrict(plain).hides_media, "what was closed is not opened");
         let said = DataResidency {
             providers: Some(vec!["anthropic".to_owned()]),
             places: Some(vec!["in".to_owned(), "us".to_owned()]),
+            ..DataResidency::default()
         };
         let narrowed = said.restrict(open);
         assert_eq!(narrowed.residency, Some(set(&["in"])));
         assert_eq!(narrowed.providers, [set(&["anthropic"])]);
-        let none = DataResidency { providers: Some(Vec::new()), places: None }.restrict(narrowed);
+        let none =
+            DataResidency { providers: Some(Vec::new()), ..DataResidency::default() }.restrict(narrowed);
         assert_eq!(none.providers, [set(&["anthropic"]), BTreeSet::new()]);
     }
 }

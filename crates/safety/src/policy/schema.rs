@@ -109,6 +109,10 @@ fn residency() -> Value {
         "Which models may see the tenant's data, within what the installation and the agent permit. The offline model is always permitted.",
         &json!({
             "providers": words("Names of models, or of providers for all their models. An empty list permits no remote model."),
+            "pictures": {
+                "description": "Whether pictures and documents that people send go to models elsewhere; default `refuse`.",
+                "enum": ["refuse", "allow"],
+            },
             "places": words("Where data may go: the `residency` of models. An empty list permits no remote model."),
         }),
     )

@@ -67,7 +67,7 @@ pub fn to_toml(policy: &Policy) -> Result<String> {
         }
     }
     let tables: [(&str, &[&str]); 4] = [
-        ("residency", &["providers", "places"]),
+        ("residency", &["providers", "places", "pictures"]),
         ("redaction", &["profile", "fields"]),
         ("rates", &["calls_per_minute", "writes_per_minute", "refused_per_minute"]),
         ("approvals", &["hours"]),
@@ -157,7 +157,8 @@ pub(super) mod tests {
         )
             .prop_map(
                 |(most_autonomy, connectors, roles, redaction, messages, rates, approvals, said)| {
-                    let residency = DataResidency { providers: said.0, places: said.1 };
+                    let pictures = said.0.as_ref().map(|_| crate::policy::PictureSharing::Allow);
+                    let residency = DataResidency { providers: said.0, places: said.1, pictures };
                     let packs = said.2.map(TenantPacks::only).unwrap_or_default();
                     Policy {
                         most_autonomy,

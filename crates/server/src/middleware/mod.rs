@@ -52,3 +52,8 @@ pub fn limit(router: Router, options: &ServerOptions) -> Router {
         DefaultBodyLimit::disable(),
     ))
 }
+
+/// The same around routes that take files, which count bytes and seconds themselves.
+pub fn limit_uploads(router: Router) -> Router {
+    router.layer((CatchPanicLayer::custom(error_format::handle_panic), DefaultBodyLimit::disable()))
+}

@@ -161,6 +161,9 @@ export class Chat {
     if (!thread.messages.length && isFirst && !this.outgoing().length) this.view.suggest([this.words["suggest-help"]]);
     thread.running.forEach((run) => this.follow(run));
     if (isFirst && thread.messages.length && !this.chosen) this.speak(thread.voice, false);
+    this.largest = thread.largest_file;
+    // A file belongs to somebody: who is new says something first.
+    this.view.tray.button.hidden = !thread.open || !thread.messages.length;
     if (!thread.open) this.onclosed?.();
     if (thread.link) offerLink(this, this.view.composer);
     if (isFirst) this.view.ready(!thread.messages.length && !this.outgoing().length);
@@ -180,10 +183,24 @@ export class Chat {
     this.view.log.scrollTop += this.view.log.scrollHeight - height;
   }
 
-  say(text) {
+  // A file goes at once; the message that carries it waits for it.
+  async attach(file) {
+    const tray = this.view.tray;
+    const chip = tray.add(file.name);
+    if (this.largest && file.size > this.largest) return tray.refuse(chip, this.words["attach-large"]);
+    try {
+      tray.keep(chip, await this.door.upload(file, (share) => tray.progress(chip, share)));
+    } catch (error) {
+      console.warn(error);
+      tray.refuse(chip, this.words[{ 413: "attach-large", 415: "attach-kind", 422: "attach-kind" }[error.status] || "attach-failed"]);
+    }
+    return undefined;
+  }
+
+  say(text, files = []) {
     // Who is new gets a token for both: the secret is sent again with the message, and kept no longer than that.
     const { seen } = this.begun || { seen: this.view.seen() };
-    const item = { id: newId(), secret: newId(), text, seen };
+    const item = { id: newId(), secret: newId(), text, seen, files };
     this.setOutgoing([...this.outgoing(), item]);
     this.draft("");
     return this.deliver(item);
@@ -195,7 +212,7 @@ export class Chat {
 
   // One after another, as they were written: what waited for the line is not overtaken by what was written later.
   deliver(item) {
-    this.view.say(item.id, item.text);
+    this.view.say(item.id, item.text, item.files);
     this.queue = this.queue.then(() => this.send(item));
     return this.queue;
   }
@@ -207,7 +224,14 @@ export class Chat {
       try {
         const locale = this.chosen || undefined;
         const { id: message_id, secret, seen } = item;
-        const response = await this.door.send({ text: item.text, message_id, secret, locale, seen });
+        const response = await this.door.send({
+          text: item.text,
+          message_id,
+          secret,
+          locale,
+          seen,
+          attachments: (item.files || []).map((file) => file.id),
+        });
         this.setOutgoing(this.outgoing().filter((one) => one.id !== item.id));
         this.view.sent(item.id);
         this.view.notice("");

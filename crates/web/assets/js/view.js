@@ -1,5 +1,6 @@
 // What a conversation looks like. It knows nodes and words, and nothing of servers; `on`, which a chat sets, hears what people do.
 import { el, icon, picture, ICONS } from "./dom.js";
+import { Tray, fileThing } from "./tray.js";
 import { link, markdown, safeLink, TOOL_LINKS } from "./markdown.js";
 
 const NEAR = 120;
@@ -49,8 +50,9 @@ export class View {
     this.aloud = el("div", { class: "unseen", role: "status", "aria-live": "polite" });
     this.text = el("textarea", { rows: "1", autocomplete: "off", enterkeyhint: "send", maxlength: "16000", dir: "auto", "data-label": "placeholder" });
     this.sender = el("button", { type: "submit", class: "send", "data-label": "send" }, icon(...ICONS.send));
-    this.composer = el("form", { class: "composer", onsubmit: (event) => this.submit(event) }, this.text, this.sender);
-    this.root.append(this.log, this.newest, this.note, this.composer, this.aloud);
+    this.tray = new Tray(this);
+    this.composer = el("form", { class: "composer", onsubmit: (event) => this.submit(event) }, this.tray.button, this.text, this.sender);
+    this.root.append(this.log, this.newest, this.note, this.tray.node, this.composer, this.aloud);
     this.text.addEventListener("input", () => this.typed());
     this.text.addEventListener("keydown", (event) => {
       if (event.key === "Enter" && !event.shiftKey && !event.isComposing) this.submit(event);
@@ -93,16 +95,17 @@ export class View {
   typed(tell = true) {
     const lines = this.text.value.split("\n").reduce((sum, line) => sum + 1 + Math.floor(line.length / 44), 0);
     this.text.rows = Math.min(6, Math.max(1, lines));
-    this.sender.disabled = !this.text.value.trim();
+    this.sender.disabled = this.tray.isBusy() || (!this.text.value.trim() && !this.tray.files().length);
     if (tell) this.on.draft(this.text.value);
   }
 
   submit(event) {
     event.preventDefault();
-    const text = this.text.value.trim();
-    if (!text) return;
+    if (this.sender.disabled) return;
+    const files = this.tray.take();
+    const text = this.text.value.trim() || files.map((file) => `📎 ${file.name || file.media_type}`).join("\n");
     // First, while it is known what stood there when it was begun.
-    this.on.say(text);
+    this.on.say(text, files);
     this.text.value = "";
     this.typed(false);
     this.text.focus();
@@ -183,7 +186,7 @@ export class View {
       if (stored.language) item.querySelector(".text").setAttribute("lang", tag(stored.language));
       item.querySelector(".fault")?.remove();
       if (!item.querySelector("time")) this.date(item, stored.said_at);
-      this.things(item, stored.attachments || []);
+      this.things(item, [...(stored.attachments || []), ...(stored.files || []).map((file) => ({ kind: "file", ...file }))]);
       this.byId.set(stored.id, item);
       item.stored = stored.id;
       if (!own) this.byRun.delete(stored.run);
@@ -222,8 +225,9 @@ export class View {
   }
 
   // One's own words before the server has them.
-  say(id, text) {
+  say(id, text, files = []) {
     const item = this.byOwn.get(id) || this.bubble(true, { text });
+    this.things(item, files.map((file) => ({ kind: "file", ...file })));
     item.classList.add("waiting");
     item.classList.remove("failed");
     item.querySelector(".fault")?.remove();
@@ -298,7 +302,8 @@ export class View {
   things(item, attachments) {
     item.shown ||= new Set();
     const made = attachments.map((one) => {
-      const key = JSON.stringify(one);
+      // The address of a file is another each time.
+      const key = one.kind === "file" ? one.id : JSON.stringify(one);
       return !item.shown.has(key) && item.shown.add(key) && this.thing(one);
     }).filter(Boolean);
     if (!made.length) return;
@@ -322,6 +327,7 @@ export class View {
 
   thing(one) {
     const title = one.title || "";
+    if (one.kind === "file") return fileThing(one, this.base);
     if (one.kind === "link") {
       // A page of our own server is elsewhere on others' pages.
       const url = new URL(one.url, this.base || location).href;

@@ -37,6 +37,8 @@ pub(crate) const TABLE: &[(Method, &str, Area, ApiAccess)] = &[
     (Method::POST, "/v1/embeddings", Chat, Write),
     // Whoever may chat may hear the rest of an answer that broke off.
     (Method::GET, "/v1/runs/{id}/stream", Chat, Read),
+    (Method::POST, "/v1/uploads", Chat, Write),
+    (Method::GET, "/v1/uploads/{id}", Chat, Read),
     (Method::POST, "/v1/persons/{id}/link", Persons, Write),
     (Method::POST, "/v1/persons/{id}/confirm", Persons, Write),
     // Acts are rehearsed; `act` needs `test` whole.
@@ -232,7 +234,7 @@ mod tests {
 
     #[test]
     fn the_table_holds_the_routes_there_are_and_no_others() {
-        let (_, api) = crate::routes().split_for_parts();
+        let (_, api) = crate::routes().merge(crate::routes::upload_routes()).split_for_parts();
         let document = serde_json::to_value(&api).unwrap();
         let mut routes = BTreeSet::new();
         for (path, item) in document["paths"].as_object().unwrap() {

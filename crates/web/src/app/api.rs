@@ -4,6 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use munshi_agent::TurnEngine;
+use munshi_blobs::BlobService;
 use munshi_connectors::ConnectorLogins;
 use munshi_conversations::outbox::ChannelSender;
 use munshi_identity::hosts::HostTokenVerifier;
@@ -20,6 +21,7 @@ use tokio_util::task::TaskTracker;
 use super::completion_retries::CompletionRetryCache;
 use super::stream_registry::StreamRegistry;
 use super::visitor_services::VisitorServices;
+use crate::views::file::AddressTerms;
 
 /// What the API is made of.
 pub struct ApiParts {
@@ -41,6 +43,10 @@ pub struct ApiParts {
     pub senders: Vec<Arc<dyn ChannelSender>>,
     /// How people let us into connectors' services; none where nobody can.
     pub logins: Option<ConnectorLogins>,
+    /// People's files.
+    pub files: BlobService,
+    /// How long the address of a file works at least.
+    pub file_address_lifetime: Duration,
     pub clock: Arc<dyn Clock>,
     pub random: Arc<dyn Random>,
     /// How long somebody who does not stream waits for an answer. Shorter than a request may take.
@@ -65,6 +71,8 @@ pub struct ApiState {
     pub(crate) act_services: Arc<ActServices>,
     pub(crate) senders: Vec<Arc<dyn ChannelSender>>,
     pub(crate) logins: Option<ConnectorLogins>,
+    pub(crate) files: BlobService,
+    file_address_lifetime: Duration,
     pub(crate) reply_timeout: Duration,
     pub(crate) streams: StreamRegistry,
     /// What people at pages are received with.
@@ -108,12 +116,21 @@ impl Api {
             act_services: parts.act_services,
             senders: parts.senders,
             logins: parts.logins,
+            files: parts.files,
+            file_address_lifetime: parts.file_address_lifetime,
             reply_timeout: parts.reply_timeout,
             streams: StreamRegistry::default(),
             visitor_services,
             retries: CompletionRetryCache::default(),
             tasks: TaskTracker::new(),
         }))
+    }
+}
+
+impl ApiState {
+    /// For addresses of files that are made now.
+    pub(crate) fn address_terms(&self) -> AddressTerms {
+        AddressTerms { now: self.clock.now(), lifetime: self.file_address_lifetime }
     }
 }
 

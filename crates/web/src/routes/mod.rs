@@ -34,6 +34,9 @@ mod completions {
 mod embeddings {
     pub(super) mod create;
 }
+mod files {
+    pub(super) mod read;
+}
 mod health {
     pub(super) mod check;
 }
@@ -113,6 +116,10 @@ mod start {
 mod test {
     pub(super) mod run;
 }
+mod uploads {
+    pub(super) mod add;
+    pub(super) mod read;
+}
 mod visit_approvals {
     pub(super) mod grant;
     pub(super) mod read;
@@ -130,6 +137,9 @@ mod visit_runs {
     pub(super) mod cancel;
     pub(super) mod follow;
 }
+mod visit_uploads {
+    pub(super) mod add;
+}
 pub(crate) mod visits {
     pub(super) mod read;
     pub(crate) mod show;
@@ -144,10 +154,19 @@ mod workspace {
     pub(super) mod open;
 }
 
+/// Those that take files: their bodies and their time have limits of their own. [`crate::build_router`] adds them by itself.
+pub fn upload_routes() -> Routes {
+    Routes::new()
+        .routes(routes!(uploads::add::add_upload))
+        .routes(routes!(visit_uploads::add::add_visit_upload))
+}
+
 /// Every route of the server. The binary may `merge` more before it serves them.
 pub fn routes() -> Routes {
     Routes::new()
         .routes(routes!(home::show::show_home))
+        .routes(routes!(files::read::read_file))
+        .routes(routes!(uploads::read::read_upload))
         .routes(routes!(health::check::check_health))
         .routes(routes!(readiness::check::check_readiness))
         .routes(routes!(metrics::read::read_metrics))

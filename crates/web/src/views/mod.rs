@@ -2,6 +2,7 @@
 
 pub(crate) mod attachment;
 pub(crate) mod event;
+pub(crate) mod file;
 pub(crate) mod outcome;
 pub(crate) mod visit;
 pub(crate) mod visit_event;

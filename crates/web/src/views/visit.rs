@@ -9,12 +9,15 @@ use munshi_conversations::messages::Message;
 use munshi_lang::Locale;
 use munshi_operations::approvals::ApprovalState;
 use munshi_safety::approvals::{Approval, ApprovalStatus};
+use munshi_server::error::ApiError;
+use munshi_store::Tx;
 use munshi_types::tier::LanguageCode;
 use munshi_types::{ApprovalId, MessageId, RunId, Timestamp, ToolSpec};
 use serde::Serialize;
 use utoipa::ToSchema;
 
 use super::attachment::AttachmentView;
+use super::file::{AddressTerms, FileView, list_files};
 use super::visit_event::list_attachments;
 
 /// A place and the visitor's own session there.
@@ -32,6 +35,8 @@ pub(crate) struct VisitView {
     pub(crate) voice: String,
     /// Whether this visitor may send messages.
     pub(crate) open: bool,
+    /// The largest file that may be sent along, in bytes.
+    pub(crate) largest_file: u64,
     /// Whether the visitor can verify a phone here: POST /visit/{place}/link.
     pub(crate) link: bool,
     /// The newest messages, oldest first.
@@ -62,18 +67,22 @@ pub(crate) struct VisitMessage {
     language: Option<LanguageCode>,
     suggestions: Vec<String>,
     attachments: Vec<AttachmentView>,
+    /// What the visitor sent along.
+    files: Vec<FileView>,
     #[schema(value_type = String, format = DateTime)]
     said_at: Timestamp,
 }
 
-impl From<Message> for VisitMessage {
-    fn from(message: Message) -> Self {
+impl VisitMessage {
+    pub(crate) fn build(tx: &mut Tx<'_>, message: Message, terms: AddressTerms) -> Result<Self, ApiError> {
+        let files = list_files(tx, &message, terms)?;
         let marks: ReplyMarks = serde_json::from_value(message.marks).unwrap_or_default();
         let results = marks.events.iter().filter_map(|mark| match &mark.event {
             RunEvent::ToolResult { result, .. } => Some(result),
             _ => None,
         });
-        Self {
+        Ok(Self {
+            files,
             attachments: results.flat_map(list_attachments).collect(),
             id: message.id,
             number: message.number,
@@ -84,7 +93,7 @@ impl From<Message> for VisitMessage {
             language: message.language,
             suggestions: message.suggestions,
             said_at: message.said_at,
-        }
+        })
     }
 }
 

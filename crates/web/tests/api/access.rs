@@ -39,6 +39,7 @@ fn every_route(ids: &Ids) -> Vec<(&'static str, String, Option<Value>)> {
             "/v1/chat".to_owned(),
             Some(json!({ "binding": "counter", "text": "hi", "person": person })),
         ),
+        ("POST", format!("/v1/uploads?person={person}"), Some(json!("hello"))),
         (
             "POST",
             "/v1/keys".to_owned(),

@@ -35,6 +35,7 @@ mod door;
 #[allow(dead_code, reason = "shared with the tests of the program")]
 #[path = "../../../munshi/tests/browser/driver.rs"]
 mod driver;
+mod files;
 mod folders;
 mod hostile;
 mod keys;

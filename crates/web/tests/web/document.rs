@@ -7,7 +7,7 @@ use axum::extract::Path;
 use axum::http::Request;
 use http_body_util::BodyExt;
 use munshi_types::{Id, JobId};
-use munshi_web::{ApiError, ApiErrorCode, App, Json, Routes, build_router, routes};
+use munshi_web::{ApiError, ApiErrorCode, App, Json, Routes, build_router, routes, upload_routes};
 use serde_json::Value;
 use tower::ServiceExt;
 use utoipa_axum::routes;
@@ -109,7 +109,7 @@ async fn every_route_is_in_the_document() {
         operations(&document).into_iter().map(|(path, _)| path.clone()).collect();
     // An account's pages, the link of the terminal and those of logins at connectors are for people, which no program can
     // send, and those of packs are the packs' own, as what others send them is; MCP tells of itself.
-    let mut served = templates(routes());
+    let mut served = templates(routes().merge(upload_routes()));
     let is_apart = |path: &String| {
         ["/account", "/start/local/", "/pages/", "/hooks/", "/connectors/"]
             .iter()
@@ -119,7 +119,7 @@ async fn every_route_is_in_the_document() {
     served.retain(|path| !is_apart(path));
     assert_eq!(served, documented);
     // The comparison can fail: these are routes without documentation.
-    let more = templates(routes().merge(test_routes()));
+    let more = templates(routes().merge(upload_routes()).merge(test_routes()));
     assert!(more.contains("/test/panic") && more.len() > documented.len(), "{more:?}");
 }
 

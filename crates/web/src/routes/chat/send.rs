@@ -5,12 +5,13 @@ use axum::http::header::ACCEPT;
 use axum::http::{HeaderMap, HeaderName, HeaderValue, StatusCode};
 use axum::response::{IntoResponse, Response};
 use munshi_agent::{MessageReceipt, ReceiveOptions};
+use munshi_blobs::references::refer;
 use munshi_conversations::IngestStatus;
 use munshi_server::error::ApiError;
 use munshi_server::json::Json;
 use munshi_server::parameters::{self, field_error};
 use munshi_types::tier::TierName;
-use munshi_types::{ClientScreen, InboundMessage, InboundTarget, MessageId, PersonId};
+use munshi_types::{BlobId, ClientScreen, InboundMessage, InboundTarget, MessageId, PersonId};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
@@ -49,6 +50,10 @@ pub(crate) struct SendChatRequest {
     /// last response to this key asked.
     #[schema(value_type = Option<uuid::Uuid>)]
     pub(crate) seen: Option<MessageId>,
+    /// Files of this person that the message carries, by the ids that `POST /v1/uploads` returned. At most 20.
+    #[serde(default)]
+    #[schema(value_type = Vec<uuid::Uuid>, max_items = 20)]
+    pub(crate) attachments: Vec<BlobId>,
     /// Whether to stream the answer as server-sent events. Default: according to `accept`.
     pub(crate) stream: Option<bool>,
 }
@@ -150,7 +155,7 @@ async fn build_inbound(
         from,
         outside_id,
         text: message.text,
-        attached: Vec::new(),
+        attached: message.attachments.into_iter().map(refer).collect(),
         locale: message.locale,
         sent_at: None,
         reply_to: None,

@@ -41,7 +41,13 @@ pub(crate) async fn list_visit_messages(
     UrlQueryParameters(than): UrlQueryParameters<ListVisitMessagesQuery>,
 ) -> Result<Json<NewMessages>, ApiError> {
     let Some((_, session)) = visitor.find_thread().await? else { return Ok(Json(NewMessages::default())) };
-    let read = move |tx: &mut Tx<'_>| messages::list_after(tx, session.id, than.after, MOST);
-    let newer = visitor.api.db.read(visitor.binding.tenant, read).await?;
-    Ok(Json(NewMessages { messages: newer.into_iter().map(Into::into).collect() }))
+    let terms = visitor.api.address_terms();
+    let read = move |tx: &mut Tx<'_>| {
+        let newer = messages::list_after(tx, session.id, than.after, MOST)?;
+        newer
+            .into_iter()
+            .map(|message| VisitMessage::build(tx, message, terms))
+            .collect::<Result<Vec<_>, ApiError>>()
+    };
+    Ok(Json(NewMessages { messages: visitor.api.db.read(visitor.binding.tenant, read).await? }))
 }

@@ -8,6 +8,7 @@ use axum::http::header::SET_COOKIE;
 use axum::http::{HeaderMap, HeaderName, HeaderValue};
 use axum::response::Response;
 use munshi_agent::{MessageReceipt, ReceiveOptions};
+use munshi_blobs::references::refer;
 use munshi_conversations::{IngestStatus, messages, runs};
 use munshi_identity::{Person, persons};
 use munshi_lang::{Locale, detect};
@@ -20,7 +21,7 @@ use munshi_server::visitor::origin::PageOrigin;
 use munshi_server::visitor::token::VisitorToken;
 use munshi_store::Tx;
 use munshi_types::tier::Channel;
-use munshi_types::{ClientScreen, Id, InboundMessage, InboundTarget, MessageId};
+use munshi_types::{BlobId, ClientScreen, Id, InboundMessage, InboundTarget, MessageId};
 use serde::Deserialize;
 use utoipa::ToSchema;
 
@@ -54,6 +55,10 @@ pub(crate) struct VisitText {
     /// visitor.
     #[schema(min_length = 32, max_length = 64, example = "9d3c5b0f6c1e4d0f5b0f6c1e4d0f4f0f")]
     secret: Option<String>,
+    /// Files of this visitor that the message carries, by the ids that `POST /visit/{place}/uploads` returned.
+    #[serde(default)]
+    #[schema(value_type = Vec<uuid::Uuid>, max_items = 20)]
+    attachments: Vec<BlobId>,
     /// The locale the person chose.
     #[schema(min_length = 2, max_length = 35, pattern = "^[A-Za-z0-9_-]+$", example = "ta")]
     locale: Option<String>,
@@ -133,7 +138,7 @@ pub(crate) async fn send_visit_message(
         from: visitor.build_sender(person.map(|person| person.id), token.as_ref()),
         outside_id: said.message_id.clone(),
         text: said.text.clone(),
-        attached: Vec::new(),
+        attached: said.attachments.iter().copied().map(refer).collect(),
         locale: said.locale,
         sent_at: None,
         reply_to: None,

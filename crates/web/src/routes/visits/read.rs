@@ -71,6 +71,7 @@ pub(crate) async fn read_visit(
         name: binding_lookup::display_name(&visitor.binding, open).to_owned(),
         voice: voice.code(),
         open,
+        largest_file: visitor.api.files.limits().file_bytes,
         link,
         messages: thread.messages,
         before: thread.before,
@@ -92,6 +93,7 @@ async fn load_thread(
 ) -> Result<Thread, ApiError> {
     let (act_services, tools) =
         (visitor.api.act_services.clone(), visitor.api.visitor_services.tools.clone());
+    let terms = visitor.api.address_terms();
     let read = move |tx: &mut Tx<'_>| {
         let page = messages::list(tx, session.id, &PageRequest::new(before, MESSAGES))?;
         let Page { items, next, .. } = page;
@@ -103,7 +105,8 @@ async fn load_thread(
             let yours = approvals::is_addressed_to(tx, &act_services, &approval, &person.principal(tx))?;
             waiting.push(VisitApproval::new(&approval, yours, (&tools, voice)));
         }
-        let mut messages: Vec<VisitMessage> = items.into_iter().map(Into::into).collect();
+        let build = |message| VisitMessage::build(tx, message, terms);
+        let mut messages = items.into_iter().map(build).collect::<Result<Vec<_>, _>>()?;
         messages.reverse();
         let before = next.map(|next| next.to_string());
         Ok::<_, ApiError>(Thread { messages, before, running: running.collect(), approvals: waiting })

@@ -3,6 +3,7 @@
 mod acts;
 mod browser;
 mod client;
+mod files;
 mod hosts;
 mod house_parts;
 mod pages;
@@ -12,6 +13,7 @@ mod webhooks;
 pub(crate) use acts::add_undoable;
 pub(crate) use browser::{Browser, PASSWORD, encoded};
 pub(crate) use client::{Reply, Told, chat, follow, text_of};
+pub(crate) use files::LARGEST_FILE;
 pub(crate) use hosts::{HOST_SECRET, claims, signed};
 pub(crate) use pages::PAGE_KEY;
 pub(crate) use tools::World;
@@ -214,6 +216,7 @@ impl Installation {
         };
         let TestApp { engine, db, clock, ids, resolver, act_services: office, packs, queue, .. } =
             turns.clone();
+        let blobs = place.folder.join("blobs");
         let house_parts = house_parts::TestParts {
             db: db.clone(),
             clock: clock.clone(),
@@ -265,6 +268,8 @@ impl Installation {
             hosts: hosts(),
             senders: setup.senders,
             logins: setup.logins,
+            files: files::build(&db, &clock, &ids, &blobs),
+            file_address_lifetime: std::time::Duration::from_secs(900),
             clock,
             random: Arc::new(SystemRandom),
             reply_timeout: world.patience(),

@@ -37,6 +37,16 @@ impl Browser {
         self
     }
 
+    /// A file, as the page sends it.
+    pub(crate) fn upload(&self, name: &str, body: Body) -> Request<Body> {
+        let path = format!("{FRONT}/uploads?name={name}");
+        let (mut parts, _) = self.request("POST", &path, None).into_parts();
+        parts
+            .headers
+            .insert("content-type", axum::http::HeaderValue::from_static("application/octet-stream"));
+        Request::from_parts(parts, body)
+    }
+
     /// A page of the shop's own site, with the widget on it.
     fn on(host: &str) -> Self {
         Self::default().with("host", "chat.example").with("origin", format!("https://{host}"))
@@ -46,7 +56,7 @@ impl Browser {
         Self { address: Some(address), ..Self::default() }
     }
 
-    fn request(&self, method: &str, path: &str, body: Option<&Value>) -> Request<Body> {
+    pub(crate) fn request(&self, method: &str, path: &str, body: Option<&Value>) -> Request<Body> {
         let mut request = Request::builder().method(method).uri(path);
         for (name, value) in &self.headers {
             request = request.header(*name, value);

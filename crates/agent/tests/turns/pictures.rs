@@ -1,0 +1,122 @@
+//! Which models are shown what a person sends along.
+
+use std::sync::Arc;
+
+use bytes::Bytes;
+use futures_util::{StreamExt, stream};
+use munshi_agent::TurnSettings;
+use munshi_blobs::references::refer;
+use munshi_blobs::storage::DiskStore;
+use munshi_blobs::{BlobLimits, BlobService, BlobServiceParts, UploadRequest};
+use munshi_llm::chat::ModelMediaSource;
+use munshi_llm::{ModelFeatures, ModelMessagePart, ModelTarget, WireFormat};
+use munshi_safety::policy;
+use munshi_test_app::notes::OPEN_POLICY;
+use munshi_test_support::models::ScriptedTurn;
+use munshi_test_support::{TestDb, hostile_files};
+use munshi_types::{BlobId, Clock, SystemRandom};
+
+use crate::turns::support::{Plan, Shop};
+
+fn files(test: &TestDb) -> BlobService {
+    let folder = test.place.folder().join("blobs");
+    BlobService::new(BlobServiceParts {
+        db: test.db.clone(),
+        store: Arc::new(DiskStore::new(&folder)),
+        spool: folder.join("partial"),
+        clock: test.clock.clone(),
+        random: Arc::new(SystemRandom),
+        ids: test.ids.clone(),
+        limits: BlobLimits::default(),
+    })
+}
+
+fn target(name: &str, sees: bool, trusted: bool) -> ModelTarget {
+    let capabilities = ModelFeatures { images: sees, documents: sees, ..ModelFeatures::default() };
+    ModelTarget { capabilities, sees_names: trusted, ..ModelTarget::new(name, WireFormat::OpenAi, "", "m") }
+}
+
+/// A shop with these models, and a file of its member of staff.
+async fn open(test: &TestDb, targets: Vec<ModelTarget>, content: Vec<u8>) -> (Shop, BlobId) {
+    let files = files(test);
+    let settings = TurnSettings { files: Some(files.clone()), ..TurnSettings::default() };
+    let plan = Plan { targets, settings, ..Plan::default() };
+    let shop =
+        Shop::open_with(test, [ScriptedTurn::text("I see."), ScriptedTurn::text("Still.")], plan).await;
+    let request = UploadRequest {
+        tenant: shop.tenant,
+        person: Some(shop.staff),
+        name: Some("bill.png".to_owned()),
+        declared_size: None,
+        tenant_bytes: None,
+    };
+    let blob = files.upload(request, stream::iter([Ok(Bytes::from(content))]).boxed()).await.unwrap();
+    (shop, blob.id)
+}
+
+async fn ask_with(shop: &Shop, id: &str, file: BlobId) {
+    let mut inbound = shop.message(shop.staff, id, "what does it say?");
+    inbound.attached = vec![refer(file)];
+    let received = shop.engine.receive(inbound).await.unwrap();
+    shop.outcome(&received).await;
+}
+
+async fn allow(test: &TestDb, shop: &Shop) {
+    let (text, now) = (format!("{OPEN_POLICY}[residency]\npictures = \"allow\"\n"), test.clock.now());
+    let put = move |tx: &mut munshi_store::Tx<'_>| {
+        policy::apply(tx, &policy::parse(&text).unwrap(), "test", "", now)
+    };
+    shop.db.write(shop.tenant, put).await.unwrap();
+}
+
+/// Which model was asked last, the media it was shown, and the text of the person's message.
+fn last_asked(shop: &Shop) -> (String, Vec<(String, String)>, String) {
+    let asked = shop.model.requests().pop().unwrap();
+    let message = asked.request.messages.last().unwrap();
+    let media = message.parts.iter().filter_map(|part| match part {
+        ModelMessagePart::Image(media) | ModelMessagePart::Document(media) => match &media.source {
+            ModelMediaSource::Data(data) => Some((media.media_type.clone(), data.clone())),
+            ModelMediaSource::Url(_) => None,
+        },
+        _ => None,
+    });
+    (asked.target, media.collect(), message.text())
+}
+
+on_both! {
+    async fn a_model_elsewhere_is_shown_a_picture_only_where_the_tenant_allows_it(test: TestDb) {
+        let (shop, file) = open(&test, vec![target("cloud", true, false)], hostile_files::png()).await;
+        ask_with(&shop, "1", file).await;
+        let (_, media, text) = last_asked(&shop);
+        assert!(media.is_empty());
+        assert!(text.contains("You can't see") && text.contains("does not let pictures"), "{text}");
+        allow(&test, &shop).await;
+        ask_with(&shop, "2", file).await;
+        let (_, media, text) = last_asked(&shop);
+        assert_eq!(media.len(), 1);
+        assert_eq!(media[0].0, "image/jpeg", "what is shown, not what was sent");
+        assert!(media[0].1.starts_with("/9j/") && text.contains("[Sent along: "), "{text}");
+    }
+
+    async fn a_server_of_ones_own_that_can_see_answers_before_one_that_cannot(test: TestDb) {
+        let targets = vec![target("blind", false, false), target("cloud", true, false), target("own", true, true)];
+        let (shop, file) = open(&test, targets, hostile_files::png()).await;
+        ask_with(&shop, "1", file).await;
+        let (asked, media, _) = last_asked(&shop);
+        assert_eq!((asked.as_str(), media.len()), ("own", 1));
+    }
+
+    async fn where_nobody_can_see_the_model_is_told_so(test: TestDb) {
+        let (shop, file) = open(&test, vec![target("blind", false, true)], hostile_files::png()).await;
+        ask_with(&shop, "1", file).await;
+        let (_, media, text) = last_asked(&shop);
+        assert!(media.is_empty() && text.contains("no model that may answer here can see"), "{text}");
+    }
+
+    async fn a_pdf_goes_as_a_document_and_a_text_is_named_alone(test: TestDb) {
+        let pdf = b"%PDF-1.4\n%%EOF\n".to_vec();
+        let (shop, file) = open(&test, vec![target("own", true, true)], pdf).await;
+        ask_with(&shop, "1", file).await;
+        assert_eq!(last_asked(&shop).1[0].0, "application/pdf");
+    }
+}

@@ -1,0 +1,220 @@
+//! Taking a file.
+
+use std::sync::Arc;
+
+use bytes::Bytes;
+use futures_util::stream::BoxStream;
+use munshi_keys::SealKey;
+use munshi_store::{Error as StoreError, Tx};
+use munshi_types::{PersonId, TenantId, Timestamp};
+
+use super::BlobService;
+use super::receive::{ReceivedFile, SealedPreview};
+use crate::chunk_cipher::{BlobObject, BlobVariant};
+use crate::error::{Error, Result};
+use crate::references::{self, BlobHolder, NewReference, clean_name};
+use crate::refusal::UploadRefusal;
+use crate::rows::{self, Blob, BlobDraft, ContentId};
+use crate::usage::{self, load_usage};
+
+/// A file as it comes in. What goes wrong on its way is a refusal.
+pub type UploadStream<'a> = BoxStream<'a, Result<Bytes, UploadRefusal>>;
+
+/// Who gives a file.
+#[derive(Clone, Debug)]
+pub struct UploadRequest {
+    pub tenant: TenantId,
+    /// Whose it will be; none for the tenant's own.
+    pub person: Option<PersonId>,
+    /// What they call it. It decides nothing.
+    pub name: Option<String>,
+    /// As announced; what comes is counted.
+    pub declared_size: Option<u64>,
+    /// The tenant's own limit, where it has one.
+    pub tenant_bytes: Option<u64>,
+}
+
+/// A file that is sealed and not stored.
+struct SealedUpload {
+    draft: BlobDraft,
+    original: ReceivedFile,
+    preview: Option<SealedPreview>,
+    file_key: Arc<SealKey>,
+}
+
+/// Where an upload goes.
+enum UploadPlan {
+    /// This person has it already.
+    Existing(Blob),
+    Write,
+}
+
+impl BlobService {
+    /// Takes a file, or says why not. It is kept for as long as an unattached file is; see [`attach`](crate::attach).
+    pub async fn upload(&self, request: UploadRequest, content: UploadStream<'_>) -> Result<Blob> {
+        let _place = self.0.uploads.try_acquire().map_err(|_| UploadRefusal::TooManyUploads)?;
+        let quota = self.0.limits.tenant_bytes.min(request.tenant_bytes.unwrap_or(u64::MAX));
+        self.check_announced(&request, quota).await?;
+        let upload = self.seal(&request, content).await?;
+        let tenant = request.tenant;
+        let now = self.0.clock.now();
+        let kept = UploadReference {
+            person: request.person,
+            name: request.name.as_deref().and_then(clean_name),
+            expires_at: now.plus(self.0.limits.unattached),
+            now,
+        };
+        let (draft, file_key) = (Arc::new(upload.draft), upload.file_key);
+        let (begun, kept) = (draft.clone(), Arc::new(kept));
+        let reference = kept.clone();
+        let plan = self.0.db.write(tenant, move |tx| begin(tx, &begun, &file_key, quota, &reference)).await?;
+        if let UploadPlan::Existing(blob) = plan {
+            return Ok(blob);
+        }
+        let blob = draft.blob.id;
+        let stored = self.store(tenant, &draft, upload.original, upload.preview).await;
+        let published = match stored {
+            Ok(()) => self.publish(tenant, draft, kept).await,
+            Err(error) => Err(error),
+        };
+        if !published.as_ref().is_ok_and(|published| published.id == blob) {
+            self.give_up(tenant, blob).await;
+        }
+        published
+    }
+
+    /// Refuses what can't fit before anything of it is read.
+    async fn check_announced(&self, request: &UploadRequest, quota: u64) -> Result<()> {
+        let most = self.0.limits.file_bytes;
+        let announced = request.declared_size.unwrap_or(1);
+        if announced > most {
+            return Err(UploadRefusal::TooLarge { most }.into());
+        }
+        if announced == 0 {
+            return Err(UploadRefusal::Empty.into());
+        }
+        let used = self.0.db.read(request.tenant, load_usage).await?;
+        if used.bytes.saturating_add(announced) > quota {
+            return Err(UploadRefusal::QuotaReached { quota }.into());
+        }
+        Ok(())
+    }
+
+    async fn seal(&self, request: &UploadRequest, mut content: UploadStream<'_>) -> Result<SealedUpload> {
+        let (id, file_key) = (self.0.ids.next(), Arc::new(SealKey::random(self.0.random.as_ref())));
+        let object = BlobObject { tenant: request.tenant, blob: id, variant: BlobVariant::Original };
+        let limit = self.0.limits.upload_time;
+        let received = tokio::time::timeout(limit, self.receive(object, &file_key, &mut content)).await;
+        let original = received.map_err(|_| UploadRefusal::TooSlow { limit })??;
+        let preview = self.preview(object, &file_key, &original).await?;
+        let stored_size =
+            original.sealed.length + preview.as_ref().map_or(0, |preview| preview.sealed.length);
+        let blob = Blob {
+            id,
+            person: request.person,
+            media_type: original.media_type,
+            size: original.size,
+            preview: preview.as_ref().map(|preview| preview.size),
+            created_at: self.0.clock.now(),
+        };
+        let draft = BlobDraft { blob, digest: original.digest, stored_size };
+        Ok(SealedUpload { draft, original, preview, file_key })
+    }
+
+    async fn store(
+        &self,
+        tenant: TenantId,
+        draft: &BlobDraft,
+        original: ReceivedFile,
+        preview: Option<SealedPreview>,
+    ) -> Result<()> {
+        let object = BlobObject { tenant, blob: draft.blob.id, variant: BlobVariant::Original };
+        self.0.store.put(object, original.sealed).await?;
+        if let Some(preview) = preview {
+            let object = BlobObject { variant: BlobVariant::Preview, ..object };
+            self.0.store.put(object, preview.sealed).await?;
+        }
+        Ok(())
+    }
+
+    async fn publish(
+        &self,
+        tenant: TenantId,
+        draft: Arc<BlobDraft>,
+        kept: Arc<UploadReference>,
+    ) -> Result<Blob> {
+        let unit = |draft: Arc<BlobDraft>, kept: Arc<UploadReference>| {
+            self.0.db.write(tenant, move |tx| publish(tx, &draft, &kept))
+        };
+        match unit(draft.clone(), kept.clone()).await {
+            // Another node published the same content between our look and our word; now it is seen.
+            Err(Error::Database(StoreError::Conflict { .. })) => unit(draft, kept).await,
+            published => published,
+        }
+    }
+
+    /// Removes at once what will not be seen. Where that fails, the sweep does it.
+    async fn give_up(&self, tenant: TenantId, blob: munshi_types::BlobId) {
+        let retired = self.0.db.write(tenant, move |tx| rows::retire_unpublished(tx, blob)).await;
+        let removed = match retired {
+            Ok(()) => self.remove(tenant, blob).await,
+            Err(error) => Err(Error::Database(error)),
+        };
+        if let Err(error) = removed {
+            tracing::warn!(%error, %tenant, %blob, "an upload that failed is left for the sweep");
+        }
+    }
+}
+
+/// What keeps a file until a message does.
+struct UploadReference {
+    person: Option<PersonId>,
+    name: Option<String>,
+    expires_at: Timestamp,
+    now: Timestamp,
+}
+
+impl UploadReference {
+    /// `blob` may be of somebody who turned out to be this person; the reference goes by whose the file is.
+    fn add(&self, tx: &mut Tx<'_>, blob: &Blob) -> munshi_store::Result<()> {
+        let reference = NewReference {
+            holder: BlobHolder::Upload(blob.person),
+            name: self.name.as_deref(),
+            expires_at: Some(self.expires_at),
+            now: self.now,
+        };
+        references::add(tx, blob, &reference)
+    }
+}
+
+fn begin(
+    tx: &mut Tx<'_>,
+    draft: &BlobDraft,
+    file_key: &SealKey,
+    quota: u64,
+    kept: &UploadReference,
+) -> Result<UploadPlan> {
+    let content = ContentId::of(tx, kept.person, &draft.digest)?;
+    if let Some(existing) = rows::find_by_content(tx, &content)? {
+        kept.add(tx, &existing)?;
+        return Ok(UploadPlan::Existing(existing));
+    }
+    usage::reserve(tx, draft.stored_size, quota)?;
+    rows::begin(tx, draft, &content, file_key)?;
+    Ok(UploadPlan::Write)
+}
+
+fn publish(tx: &mut Tx<'_>, draft: &BlobDraft, kept: &UploadReference) -> Result<Blob> {
+    let content = ContentId::of(tx, kept.person, &draft.digest)?;
+    if let Some(existing) = rows::find_by_content(tx, &content)? {
+        kept.add(tx, &existing)?;
+        return Ok(existing);
+    }
+    if !rows::publish(tx, draft.blob.id)? {
+        return Err(Error::Storage(
+            "the upload took so long that it was given up: send the file again".to_owned(),
+        ));
+    }
+    kept.add(tx, &draft.blob)?;
+    Ok(draft.blob.clone())
+}

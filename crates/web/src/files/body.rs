@@ -1,0 +1,78 @@
+//! A request's body as an upload: the file itself, or a form with the file in it.
+
+use axum::body::Body;
+use axum::http::HeaderMap;
+use axum::http::header::{CONTENT_ENCODING, CONTENT_LENGTH, CONTENT_TYPE};
+use bytes::Bytes;
+use futures_util::stream::{self, BoxStream};
+use futures_util::{StreamExt, TryStreamExt};
+use munshi_blobs::{Blob, BlobService, UploadRefusal, UploadRequest, UploadStream};
+use munshi_server::error::{ApiError, ApiErrorCode};
+use munshi_types::{PersonId, TenantId};
+
+use super::errors::convert_file_error;
+use super::multipart::{FormError, FormReader, find_boundary};
+
+/// Whose file comes.
+pub(crate) struct FileOwner {
+    pub(crate) tenant: TenantId,
+    pub(crate) person: PersonId,
+}
+
+/// Takes the file of a request, and says what it is called.
+pub(crate) async fn take_file(
+    files: &BlobService,
+    owner: FileOwner,
+    name: Option<String>,
+    headers: &HeaderMap,
+    body: Body,
+) -> Result<(Blob, Option<String>), ApiError> {
+    if headers.contains_key(CONTENT_ENCODING) {
+        return Err(ApiError::new(ApiErrorCode::UnsupportedMediaType, "The body is compressed.")
+            .hint("Send the file as it is, without `content-encoding`."));
+    }
+    let request = UploadRequest {
+        tenant: owner.tenant,
+        person: Some(owner.person),
+        name,
+        declared_size: None,
+        tenant_bytes: None,
+    };
+    let pieces: BoxStream<'static, Result<Bytes, UploadRefusal>> =
+        body.into_data_stream().map_err(|_| UploadRefusal::BrokenOff).boxed();
+    let text = |name| headers.get(name).and_then(|value| value.to_str().ok());
+    let media_type = text(CONTENT_TYPE).unwrap_or_default();
+    if !media_type.to_ascii_lowercase().starts_with("multipart/") {
+        let declared_size = text(CONTENT_LENGTH).and_then(|length| length.parse().ok());
+        let name = request.name.clone();
+        let upload = files.upload(UploadRequest { declared_size, ..request }, pieces).await;
+        return Ok((upload.map_err(convert_file_error)?, name));
+    }
+    let boundary = find_boundary(media_type).ok_or_else(no_boundary)?;
+    let mut form = FormReader::new(pieces, &boundary);
+    let in_form = form.find_file().await.map_err(convert_form_error)?;
+    let name = request.name.clone().or(in_form);
+    let upload = files.upload(UploadRequest { name: name.clone(), ..request }, read_file(&mut form)).await;
+    Ok((upload.map_err(convert_file_error)?, name))
+}
+
+fn read_file(form: &mut FormReader) -> UploadStream<'_> {
+    stream::unfold(form, |form| async move {
+        let piece = form.next_piece().await.transpose()?;
+        Some((piece, form))
+    })
+    .boxed()
+}
+
+fn no_boundary() -> ApiError {
+    ApiError::new(ApiErrorCode::BadRequest, "The form has no boundary.")
+        .hint("Send `multipart/form-data` with its boundary, or the file itself as the body.")
+}
+
+fn convert_form_error(error: FormError) -> ApiError {
+    match error {
+        FormError::Refused(refusal) => convert_file_error(refusal.into()),
+        FormError::Malformed(what) => ApiError::new(ApiErrorCode::BadRequest, what)
+            .hint("Send `multipart/form-data` with one file in it, or the file itself as the body."),
+    }
+}
