@@ -10,6 +10,8 @@ use crate::app::support::Installation;
 fn a_database_that_is_away_at_the_start_is_told() {
     let away = "postgres://me:hunter2@127.0.0.1:1/munshi?sslmode=disable";
     let installation = Installation::sqlite().with("MUNSHI__STORE__URL", away);
+    let keys = format!("sqlite:{}", installation.folder().join("keys.db").display());
+    let installation = installation.with("MUNSHI__KEYS__URL", keys);
     for arguments in [&["serve"][..], &["migrate"], &["tenant", "list"]] {
         let error = installation.run(arguments).refused(4);
         assert!(error.contains("can't be reached") && error.contains("hint: "), "{error}");
