@@ -12,6 +12,10 @@ struct PlainPerson {
 }
 
 pub(super) fn seal_next(tx: &mut Tx<'_>, after: RowMark, limit: u32) -> Result<Option<RowMark>> {
+    let next = "SELECT 1 FROM persons WHERE tenant_id = $1 AND id > $2 LIMIT 1";
+    if tx.optional(next, params![after.id], |_| Ok(()))?.is_none() {
+        return Ok(None);
+    }
     // First, as whoever ties an address does: the change of a person counts there, and neither waits for the other in a ring.
     tx.execute(
         "INSERT INTO people_changes (tenant_id, number) VALUES ($1, 1)

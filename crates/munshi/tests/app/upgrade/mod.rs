@@ -33,7 +33,6 @@ fn everything_goes_on(engine: DatabaseEngine) {
     waiting::takes_a_clients_result(&served);
     comes_to_rest(&served);
     sealed::is_sealed_while_served(&served);
-    sealed::is_gone_after_the_next_start(served, engine);
 }
 
 /// In the end everything was done once, and nothing is held.

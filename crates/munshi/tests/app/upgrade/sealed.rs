@@ -1,16 +1,12 @@
-//! What the earlier version stored plain is sealed while it is served, and gone from the file after the next start.
+//! What the earlier version stored plain is sealed while it is served.
 
 use std::time::{Duration, Instant};
 
 use munshi_store::tenants::{self, TENANTS};
 use munshi_store::{Db, PageRequest, Tx, params};
-use munshi_test_support::DatabaseEngine;
 use munshi_types::TenantId;
 
 use super::fixture::{UpgradedInstallation, UpgradedServer};
-
-/// Words of the fixture's people that stand nowhere but in what is sealed.
-const WORDS: [&str; 2] = ["When do you open?", "We open at nine. Come soon."];
 
 /// How many values of a tenant stand plain in columns that are sealed.
 const PLAIN: [&str; 10] = [
@@ -64,24 +60,5 @@ pub(super) fn is_sealed_while_served(served: &UpgradedServer) {
         }
         assert!(began.elapsed() < patience, "still plain: {plain:?}\n{}", served.server.log());
         std::thread::sleep(Duration::from_millis(200));
-    }
-}
-
-/// Killed and started again, the file is written anew: not a byte of what was said is left in it or in its log.
-pub(super) fn is_gone_after_the_next_start(served: UpgradedServer, engine: DatabaseEngine) {
-    let UpgradedServer { upgraded, server } = served;
-    if engine == DatabaseEngine::Postgres {
-        return; // its own VACUUM FULL does that
-    }
-    drop(server);
-    let again = upgraded.serve();
-    let file = again.upgraded.installation.file();
-    let log = file.with_extension(format!("{}-wal", file.extension().unwrap().to_str().unwrap()));
-    for path in [file, log] {
-        let bytes = std::fs::read(&path).unwrap_or_default();
-        for word in WORDS {
-            let found = bytes.windows(word.len()).any(|window| window == word.as_bytes());
-            assert!(!found, "{word:?} in {}", path.display());
-        }
     }
 }
