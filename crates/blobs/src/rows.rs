@@ -222,10 +222,10 @@ pub(crate) fn retire_abandoned(tx: &mut Tx<'_>, before: Timestamp) -> munshi_sto
     )
 }
 
-/// Gives up one that is being written, by its writer.
-pub(crate) fn retire_unpublished(tx: &mut Tx<'_>, id: BlobId) -> munshi_store::Result<()> {
+/// Gives up one that is being written, by its writer; false where it is none of those any more.
+pub(crate) fn retire_unpublished(tx: &mut Tx<'_>, id: BlobId) -> munshi_store::Result<bool> {
     let sql = "UPDATE blobs SET state = 'deleting' WHERE tenant_id = $1 AND id = $2 AND state = 'writing'";
-    tx.execute(sql, params![id]).map(drop)
+    Ok(tx.execute(sql, params![id])? > 0)
 }
 
 pub(crate) fn list_retired(tx: &mut Tx<'_>, limit: u32) -> munshi_store::Result<Vec<BlobId>> {

@@ -4,6 +4,7 @@
 mod addresses;
 mod hostile;
 mod killed;
+mod slots;
 mod stores;
 mod support;
 mod sweeping;

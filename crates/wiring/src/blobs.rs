@@ -46,6 +46,7 @@ fn limits(config: &Config) -> BlobLimits {
         uploads_at_once: blobs.uploads_at_once,
         upload_time: blobs.upload_seconds,
         unattached: blobs.unattached_hours,
+        ..BlobLimits::default()
     }
 }
 

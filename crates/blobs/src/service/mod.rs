@@ -2,6 +2,7 @@
 
 mod read;
 mod receive;
+mod slots;
 mod upload;
 
 use std::path::PathBuf;
@@ -12,6 +13,8 @@ use munshi_types::{BlobId, Clock, IdGenerator, Random, TenantId};
 use tokio::sync::Semaphore;
 
 pub use self::read::BlobContent;
+pub use self::slots::UploadSlot;
+use self::slots::UploadSlots;
 pub use self::upload::{UploadRequest, UploadStream};
 use crate::chunk_cipher::{BlobObject, BlobVariant};
 use crate::error::Result;
@@ -46,9 +49,9 @@ struct Inner {
     random: Arc<dyn Random>,
     ids: IdGenerator,
     limits: BlobLimits,
-    uploads: Semaphore,
+    slots: Arc<UploadSlots>,
     /// One picture at a time: each may need all the memory that is allowed.
-    decoding: Semaphore,
+    decoding: Arc<Semaphore>,
 }
 
 impl BlobService {
@@ -62,8 +65,8 @@ impl BlobService {
             random,
             ids,
             limits,
-            uploads: Semaphore::new(limits.uploads_at_once),
-            decoding: Semaphore::new(1),
+            slots: Arc::new(UploadSlots::new(&limits)),
+            decoding: Arc::new(Semaphore::new(1)),
         }))
     }
 

@@ -8,7 +8,7 @@ use munshi_keys::SealKey;
 use munshi_store::{Error as StoreError, Tx};
 use munshi_types::{PersonId, TenantId, Timestamp};
 
-use super::BlobService;
+use super::{BlobService, UploadSlot};
 use super::receive::{ReceivedFile, SealedPreview};
 use crate::chunk_cipher::{BlobObject, BlobVariant};
 use crate::error::{Error, Result};
@@ -52,10 +52,25 @@ enum UploadPlan {
 impl BlobService {
     /// Takes a file, or says why not. It is kept for as long as an unattached file is; see [`attach`](crate::attach).
     pub async fn upload(&self, request: UploadRequest, content: UploadStream<'_>) -> Result<Blob> {
-        let _place = self.0.uploads.try_acquire().map_err(|_| UploadRefusal::TooManyUploads)?;
+        let slot = self.acquire_slot(request.tenant, request.person)?;
+        self.upload_in_slot(slot, request, content).await
+    }
+
+    /// Leave to upload a file, for whoever reads something before it.
+    pub fn acquire_slot(&self, tenant: TenantId, person: Option<PersonId>) -> Result<UploadSlot> {
+        Ok(self.0.slots.acquire(tenant, person)?)
+    }
+
+    pub async fn upload_in_slot(
+        &self,
+        slot: UploadSlot,
+        request: UploadRequest,
+        content: UploadStream<'_>,
+    ) -> Result<Blob> {
+        let slot = Arc::new(slot);
         let quota = self.0.limits.tenant_bytes.min(request.tenant_bytes.unwrap_or(u64::MAX));
         self.check_announced(&request, quota).await?;
-        let upload = self.seal(&request, content).await?;
+        let upload = self.seal(&slot, &request, content).await?;
         let tenant = request.tenant;
         let now = self.0.clock.now();
         let kept = UploadReference {
@@ -100,13 +115,19 @@ impl BlobService {
         Ok(())
     }
 
-    async fn seal(&self, request: &UploadRequest, mut content: UploadStream<'_>) -> Result<SealedUpload> {
+    async fn seal(
+        &self,
+        slot: &Arc<UploadSlot>,
+        request: &UploadRequest,
+        mut content: UploadStream<'_>,
+    ) -> Result<SealedUpload> {
         let (id, file_key) = (self.0.ids.next(), Arc::new(SealKey::random(self.0.random.as_ref())));
         let object = BlobObject { tenant: request.tenant, blob: id, variant: BlobVariant::Original };
         let limit = self.0.limits.upload_time;
-        let received = tokio::time::timeout(limit, self.receive(object, &file_key, &mut content)).await;
+        let receiving = self.receive(slot, (object, &file_key), &mut content);
+        let received = tokio::time::timeout(limit, receiving).await;
         let original = received.map_err(|_| UploadRefusal::TooSlow { limit })??;
-        let preview = self.preview(object, &file_key, &original).await?;
+        let preview = self.preview(slot, (object, &file_key), &original).await?;
         let stored_size =
             original.sealed.length + preview.as_ref().map_or(0, |preview| preview.sealed.length);
         let blob = Blob {
