@@ -31,6 +31,10 @@ pub enum Error {
     #[error("the blob store failed: {0}")]
     Storage(String),
 
+    /// The S3 server did not answer in time: what was asked of it may still happen.
+    #[error("the blob store did not answer in time: {0}")]
+    StorageTimeout(String),
+
     /// The address of a file was altered, is not ours, or has expired.
     #[error("this address is invalid or has expired: load the conversation again for a new one")]
     Address,
@@ -49,7 +53,9 @@ impl Error {
     pub fn is_transient(&self) -> bool {
         match self {
             Self::Database(error) => error.is_retryable(),
-            Self::Storage(_) | Self::Refused(UploadRefusal::TooManyUploads) => true,
+            Self::Storage(_)
+            | Self::StorageTimeout(_)
+            | Self::Refused(UploadRefusal::TooManyUploads) => true,
             _ => false,
         }
     }

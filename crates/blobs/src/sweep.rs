@@ -105,7 +105,7 @@ impl From<Error> for JobFailure {
     fn from(error: Error) -> Self {
         match error {
             Error::Database(error) => error.into(),
-            Error::Storage(why) => Self::Outage(why),
+            Error::Storage(why) | Error::StorageTimeout(why) => Self::Outage(why),
             error => Self::Passing(error.to_string()),
         }
     }

@@ -92,8 +92,13 @@ impl BlobService {
             Ok(()) => self.publish(tenant, draft, kept).await,
             Err(error) => Err(error),
         };
-        if !published.as_ref().is_ok_and(|published| published.id == blob) {
-            self.give_up(tenant, blob).await;
+        match &published {
+            Ok(published) if published.id == blob => {}
+            // The file may be ready, or its bytes may come yet: the sweep looks when that is known.
+            Err(error @ (Error::Database(StoreError::OutcomeUnknown) | Error::StorageTimeout(_))) => {
+                tracing::warn!(%error, %tenant, %blob, "an upload of unknown outcome is left for the sweep");
+            }
+            _ => self.give_up(tenant, blob).await,
         }
         published
     }
@@ -168,17 +173,22 @@ impl BlobService {
             self.0.db.write(tenant, move |tx| publish(tx, &draft, &kept))
         };
         match unit(draft.clone(), kept.clone()).await {
-            // Another node published the same content between our look and our word; now it is seen.
-            Err(Error::Database(StoreError::Conflict { .. })) => unit(draft, kept).await,
+            // Another node published the same content between our look and our word, or we have ourselves and were not told: now it is
+            // seen.
+            Err(Error::Database(StoreError::Conflict { .. } | StoreError::OutcomeUnknown)) => {
+                unit(draft, kept).await
+            }
             published => published,
         }
     }
 
-    /// Removes at once what will not be seen. Where that fails, the sweep does it.
+    /// Removes at once what will not be seen. Where that fails, the sweep does it. A file that is ready keeps its bytes, whatever its writer
+    /// was told.
     async fn give_up(&self, tenant: TenantId, blob: munshi_types::BlobId) {
         let retired = self.0.db.write(tenant, move |tx| rows::retire_unpublished(tx, blob)).await;
         let removed = match retired {
-            Ok(()) => self.remove(tenant, blob).await,
+            Ok(true) => self.remove(tenant, blob).await,
+            Ok(false) => Ok(()),
             Err(error) => Err(Error::Database(error)),
         };
         if let Err(error) = removed {

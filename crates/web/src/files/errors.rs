@@ -11,9 +11,11 @@ pub(crate) fn convert_file_error(error: Error) -> ApiError {
         Error::Unknown(_) | Error::Address => {
             ApiError::new(ApiErrorCode::NotFound, sentence(&error.to_string()))
         }
-        Error::Storage(why) => ApiError::new(ApiErrorCode::Unavailable, "The file store does not answer.")
-            .hint("Try again in a minute.")
-            .caused_by(std::io::Error::other(why)),
+        Error::Storage(why) | Error::StorageTimeout(why) => {
+            ApiError::new(ApiErrorCode::Unavailable, "The file store does not answer.")
+                .hint("Try again in a minute.")
+                .caused_by(std::io::Error::other(why))
+        }
         error @ (Error::Missing(_) | Error::Damaged(_)) => ApiError::internal(error),
     }
 }
