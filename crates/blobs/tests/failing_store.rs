@@ -12,7 +12,7 @@ use munshi_store::{Db, params};
 use munshi_test_support::{TestDb, on_both_engines};
 use munshi_types::BlobId;
 
-use crate::support::Shop;
+use crate::support::{Shop, text};
 
 /// A folder, and what goes wrong with it.
 #[derive(Debug)]
@@ -28,6 +28,7 @@ struct StoreFaults {
     after_put: Option<Error>,
     /// Somebody has seen the bytes and made their row visible.
     publishes: bool,
+    undeletable: Option<BlobId>,
 }
 
 impl FailingStore {
@@ -57,7 +58,10 @@ impl BlobStore for FailingStore {
     }
 
     async fn delete(&self, object: BlobObject) -> Result<()> {
-        self.disk.delete(object).await
+        match self.faults().undeletable {
+            Some(blob) if blob == object.blob => Err(Error::Storage("held".to_owned())),
+            _ => self.disk.delete(object).await,
+        }
     }
 }
 
@@ -100,5 +104,20 @@ on_both_engines! {
         shop.test.clock.advance(Duration::from_secs(3601));
         assert_eq!(shop.files.sweep(shop.tenant).await.unwrap(), SweepReport { expired: 0, removed: 1 });
         assert!(shop.stored().is_empty());
+    }
+
+    async fn a_file_that_cannot_be_deleted_keeps_no_other_from_the_sweep(test: TestDb) {
+        let (shop, store) = open(test).await;
+        let held = shop.upload(shop.ravi, &text(1000, 0)).await.unwrap();
+        for seed in 1..4 {
+            shop.upload(shop.ravi, &text(1000, seed)).await.unwrap();
+        }
+        store.set(StoreFaults { undeletable: Some(held.id), ..StoreFaults::default() });
+        shop.test.clock.advance(Duration::from_secs(86_401));
+        let failed = shop.files.sweep(shop.tenant).await.unwrap_err();
+        assert!(failed.to_string().contains("held"), "{failed}");
+        assert_eq!(shop.stored().len(), 1, "the others went");
+        store.set(StoreFaults::default());
+        assert_eq!(shop.files.sweep(shop.tenant).await.unwrap(), SweepReport { expired: 0, removed: 1 });
     }
 }
