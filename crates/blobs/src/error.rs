@@ -1,5 +1,6 @@
 //! What can go wrong with files, by what a caller does about it.
 
+use std::io::ErrorKind;
 use std::path::Path;
 
 use munshi_types::BlobId;
@@ -42,7 +43,10 @@ pub enum Error {
 
 impl Error {
     pub(crate) fn file(path: &Path, doing: &str, why: &std::io::Error) -> Self {
-        Self::Storage(format!("{} can't be {doing}: {why}", path.display()))
+        match why.kind() {
+            ErrorKind::StorageFull | ErrorKind::QuotaExceeded => UploadRefusal::DiskFull.into(),
+            _ => Self::Storage(format!("{} can't be {doing}: {why}", path.display())),
+        }
     }
 
     pub(crate) fn stopped(error: &tokio::task::JoinError) -> Self {
@@ -55,7 +59,7 @@ impl Error {
             Self::Database(error) => error.is_retryable(),
             Self::Storage(_)
             | Self::StorageTimeout(_)
-            | Self::Refused(UploadRefusal::TooManyUploads) => true,
+            | Self::Refused(UploadRefusal::TooManyUploads | UploadRefusal::DiskFull) => true,
             _ => false,
         }
     }

@@ -13,6 +13,8 @@ pub struct BlobLimits {
     pub uploads_at_once: usize,
     /// Of them, those of one person.
     pub uploads_of_one_person: usize,
+    /// What stays free on the disk of files on their way: the database may lie there too.
+    pub free_bytes: u64,
     /// For all of an upload.
     pub upload_time: Duration,
     /// How long a file waits for a message that carries it.
@@ -27,6 +29,7 @@ impl Default for BlobLimits {
             picture_memory: 256 << 20,
             uploads_at_once: 16,
             uploads_of_one_person: 3,
+            free_bytes: 500 << 20,
             upload_time: Duration::from_secs(300),
             unattached: Duration::from_secs(86_400),
         }

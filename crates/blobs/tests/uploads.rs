@@ -130,6 +130,13 @@ on_both_engines! {
         assert!(shop.stored().is_empty());
     }
 
+    async fn a_disk_that_is_almost_full_takes_no_files_and_says_so(test: TestDb) {
+        let limits = BlobLimits { free_bytes: u64::MAX, ..BlobLimits::default() };
+        let shop = Shop::with_limits(test, limits).await;
+        assert_eq!(refusal(shop.upload(shop.ravi, b"hello").await), UploadRefusal::DiskFull);
+        assert!(shop.stored().is_empty() && shop.on_their_way().is_empty());
+    }
+
     async fn too_many_at_once_are_asked_to_wait(test: TestDb) {
         let limits = BlobLimits { uploads_at_once: 1, upload_time: Duration::from_millis(500), ..BlobLimits::default() };
         let shop = Shop::with_limits(test, limits).await;

@@ -60,7 +60,7 @@ impl BlobService {
         Self(Arc::new(Inner {
             db,
             store,
-            spool: SpoolFolder::new(spool),
+            spool: SpoolFolder::new(spool, limits.free_bytes),
             clock,
             random,
             ids,

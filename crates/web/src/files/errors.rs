@@ -30,6 +30,7 @@ fn convert_refusal(refusal: &UploadRefusal) -> ApiError {
         R::BrokenOff => ApiErrorCode::BadRequest,
         R::TooSlow { .. } => ApiErrorCode::SlowRequest,
         R::TooManyUploads => ApiErrorCode::TooManyRequests,
+        R::DiskFull => ApiErrorCode::Unavailable,
     };
     // What happened, and what would pass.
     let text = refusal.to_string();
