@@ -57,6 +57,10 @@ impl BlobStore for FailingStore {
         self.disk.get(object).await
     }
 
+    async fn has(&self, object: BlobObject) -> Result<bool> {
+        self.disk.has(object).await
+    }
+
     async fn delete(&self, object: BlobObject) -> Result<()> {
         match self.faults().undeletable {
             Some(blob) if blob == object.blob => Err(Error::Storage("held".to_owned())),

@@ -62,6 +62,27 @@ on_both_engines! {
         assert_ne!(hashes[0], hashes[1], "nobody can tell that two people have the same file");
     }
 
+    async fn a_file_that_is_sent_again_brings_back_bytes_that_were_lost(test: TestDb) {
+        let shop = Shop::new(test).await;
+        let given = [picture(30, 20), text(200_000, 7)];
+        for content in given {
+            let others = shop.stored();
+            let blob = shop.upload(shop.ravi, &content).await.unwrap();
+            let stored = shop.stored();
+            stored.difference(&others).for_each(|path| std::fs::remove_file(path).unwrap());
+            assert!(matches!(shop.read(blob.id, BlobVariant::Original).await, Err(Error::Missing(_))));
+            let used = shop.test.db.read(shop.tenant, load_usage).await.unwrap();
+            assert_eq!(shop.upload(shop.ravi, &content).await.unwrap(), blob, "whatever carries it shows it again");
+            assert!(shop.read(blob.id, BlobVariant::Original).await.unwrap() == content);
+            if blob.preview.is_some() {
+                assert!(shop.read(blob.id, BlobVariant::Preview).await.unwrap().starts_with(&[0xFF, 0xD8]));
+            }
+            assert_eq!(shop.stored(), stored);
+            assert!(shop.on_their_way().is_empty());
+            assert_eq!(shop.test.db.read(shop.tenant, load_usage).await.unwrap(), used);
+        }
+    }
+
     async fn two_at_once_of_the_same_are_one(test: TestDb) {
         let limits = BlobLimits { uploads_of_one_person: 6, ..BlobLimits::default() };
         let shop = Shop::with_limits(test, limits).await;

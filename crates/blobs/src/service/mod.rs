@@ -2,6 +2,7 @@
 
 mod read;
 mod receive;
+mod restore;
 mod slots;
 mod upload;
 

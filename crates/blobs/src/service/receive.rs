@@ -91,7 +91,11 @@ impl BlobService {
         let (key, media_type, size) = (file_key.clone(), received.media_type, received.size);
         let mut file = received.sealed.open()?;
         let rendering = tokio::task::spawn_blocking(move || {
-            let bytes = open_spooled(&mut file, &key, object, size)?;
+            let mut bytes = Vec::with_capacity(usize::try_from(size).unwrap_or(0));
+            open_spooled(&mut file, &key, object, &mut |plain| {
+                bytes.extend_from_slice(plain);
+                Ok(())
+            })?;
             let preview = render_preview(&bytes, media_type, memory)?;
             let object = BlobObject { variant: BlobVariant::Preview, ..object };
             let mut writer = spool.begin(&key, object, random.as_ref())?;
@@ -126,11 +130,15 @@ fn write_spool(
     writer.finish()
 }
 
-/// All of a file on its way, plain.
-fn open_spooled(file: &mut impl Read, key: &SealKey, object: BlobObject, size: u64) -> Result<Vec<u8>> {
+/// A file on its way, plain, piece by piece.
+pub(super) fn open_spooled(
+    file: &mut impl Read,
+    key: &SealKey,
+    object: BlobObject,
+    take: &mut dyn FnMut(&[u8]) -> Result<()>,
+) -> Result<()> {
     let key = SealKey::from_bytes(key.bytes()).ok_or(Error::Damaged(object.blob))?;
-    let mut plain = Vec::with_capacity(usize::try_from(size).unwrap_or(0));
-    let (mut opener, mut piece) = (ChunkOpener::new(key, object), vec![0; 64 * 1024]);
+    let (mut opener, mut piece, mut plain) = (ChunkOpener::new(key, object), vec![0; 64 * 1024], Vec::new());
     loop {
         let length = file
             .read(&mut piece)
@@ -139,7 +147,9 @@ fn open_spooled(file: &mut impl Read, key: &SealKey, object: BlobObject, size: u
             break;
         }
         opener.push(&piece[..length], &mut plain)?;
+        take(&plain)?;
+        plain.clear();
     }
     opener.finish(&mut plain)?;
-    Ok(plain)
+    take(&plain)
 }

@@ -8,8 +8,8 @@ use munshi_keys::SealKey;
 use munshi_store::{Error as StoreError, Tx};
 use munshi_types::{PersonId, TenantId, Timestamp};
 
-use super::{BlobService, UploadSlot};
 use super::receive::{ReceivedFile, SealedPreview};
+use super::{BlobService, UploadSlot};
 use crate::chunk_cipher::{BlobObject, BlobVariant};
 use crate::error::{Error, Result};
 use crate::references::{self, BlobHolder, NewReference, clean_name};
@@ -35,11 +35,11 @@ pub struct UploadRequest {
 }
 
 /// A file that is sealed and not stored.
-struct SealedUpload {
-    draft: BlobDraft,
-    original: ReceivedFile,
-    preview: Option<SealedPreview>,
-    file_key: Arc<SealKey>,
+pub(super) struct SealedUpload {
+    pub(super) draft: Arc<BlobDraft>,
+    pub(super) original: ReceivedFile,
+    pub(super) preview: Option<SealedPreview>,
+    pub(super) file_key: Arc<SealKey>,
 }
 
 /// Where an upload goes.
@@ -73,21 +73,32 @@ impl BlobService {
         let upload = self.seal(&slot, &request, content).await?;
         let tenant = request.tenant;
         let now = self.0.clock.now();
-        let kept = UploadReference {
+        let kept = Arc::new(UploadReference {
             person: request.person,
             name: request.name.as_deref().and_then(clean_name),
             expires_at: now.plus(self.0.limits.unattached),
             now,
-        };
-        let (draft, file_key) = (Arc::new(upload.draft), upload.file_key);
-        let (begun, kept) = (draft.clone(), Arc::new(kept));
-        let reference = kept.clone();
-        let plan = self.0.db.write(tenant, move |tx| begin(tx, &begun, &file_key, quota, &reference)).await?;
+        });
+        let (begun, begun_key, reference) = (upload.draft.clone(), upload.file_key.clone(), kept.clone());
+        let plan =
+            self.0.db.write(tenant, move |tx| begin(tx, &begun, &begun_key, quota, &reference)).await?;
         if let UploadPlan::Existing(blob) = plan {
+            self.restore_missing(&slot, tenant, &blob, upload).await?;
             return Ok(blob);
         }
+        self.write(tenant, upload, kept).await
+    }
+
+    /// Stores a file that is begun, and makes it visible.
+    async fn write(
+        &self,
+        tenant: TenantId,
+        upload: SealedUpload,
+        kept: Arc<UploadReference>,
+    ) -> Result<Blob> {
+        let SealedUpload { draft, original, preview, .. } = upload;
         let blob = draft.blob.id;
-        let stored = self.store(tenant, &draft, upload.original, upload.preview).await;
+        let stored = self.store(tenant, &draft, original, preview).await;
         let published = match stored {
             Ok(()) => self.publish(tenant, draft, kept).await,
             Err(error) => Err(error),
@@ -143,7 +154,7 @@ impl BlobService {
             preview: preview.as_ref().map(|preview| preview.size),
             created_at: self.0.clock.now(),
         };
-        let draft = BlobDraft { blob, digest: original.digest, stored_size };
+        let draft = Arc::new(BlobDraft { blob, digest: original.digest, stored_size });
         Ok(SealedUpload { draft, original, preview, file_key })
     }
 

@@ -1,4 +1,4 @@
-//! Files in an S3 bucket, by three requests: PUT, GET, DELETE. A file is at most what an installation allows one to be (some 25 MB), so one
+//! Files in an S3 bucket, by four requests: PUT, GET, HEAD, DELETE. A file is at most what an installation allows one to be (some 25 MB), so one
 //! PUT does, and no object stands half written: S3 shows it when all of it has come with the promised hash.
 
 mod body;
@@ -127,6 +127,7 @@ impl S3Store {
         let mut builder = match request.method {
             "PUT" => self.client.put(url),
             "DELETE" => self.client.delete(url),
+            "HEAD" => self.client.head(url),
             _ => self.client.get(url),
         };
         builder = builder
@@ -186,6 +187,11 @@ impl BlobStore for S3Store {
             return Ok(None);
         }
         Ok(Some(stream::try_unfold(response, next_piece).boxed()))
+    }
+
+    async fn has(&self, object: BlobObject) -> Result<bool> {
+        let response = self.send(S3Request { method: "HEAD", object, file: None }).await?;
+        Ok(response.status() != StatusCode::NOT_FOUND)
     }
 
     async fn delete(&self, object: BlobObject) -> Result<()> {
