@@ -71,9 +71,13 @@ on_both! {
         let picture = hostile_files::png();
         let file = upload(&house, raw("/v1/uploads?name=..%2Fbill.exe", &key, picture.clone())).await.is(201);
         assert_eq!((file["media_type"].as_str(), file["size"].as_u64()), (Some("image/png"), Some(picture.len() as u64)));
-        let body = json!({ "binding": "counter", "text": "the bill", "attachments": [file["id"]] });
+        let body = json!({ "binding": "counter", "text": "the bill", "attachments": [file["id"]], "message_id": "bill-1" });
         let reply = house.post("/v1/chat", &key, body).await.is(200);
         let path = format!("/v1/sessions/{}/messages", reply["session"].as_str().unwrap());
+        for (files, code) in [(json!([file["id"]]), 200), (json!([]), 409)] {
+            let again = json!({ "binding": "counter", "text": "the bill", "attachments": files, "message_id": "bill-1" });
+            assert_eq!(house.post("/v1/chat", &key, again).await.status, code, "the same id is the same message");
+        }
         let said = house.get(&path, &key).await.is(200).to_string();
         assert!(said.contains(file["id"].as_str().unwrap()) && said.contains("bill.exe"), "{said}");
 
