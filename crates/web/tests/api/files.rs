@@ -173,6 +173,25 @@ on_both! {
         upload(&house, announced).await.refused(413, "too_large");
     }
 
+    async fn forms_whose_file_never_comes_take_slots_as_uploads_do(test: TestDb) {
+        let house = Installation::open(&test, []).await;
+        let key = house.key_with(house.shop.tenant, KeySubject::Person(house.shop.staff), None, None).await;
+        let hanging = || {
+            let body = Body::from_stream(stream::pending::<Result<Bytes, std::io::Error>>());
+            house.send(form("/v1/uploads", &key, ("a.txt", body)))
+        };
+        let all = futures_util::future::join_all([hanging(), hanging(), hanging()]);
+        let one_more = async {
+            tokio::time::sleep(Duration::from_millis(500)).await;
+            upload(&house, raw("/v1/uploads", &key, "hello")).await
+        };
+        let refused = tokio::select! {
+            _ = all => panic!("they wait for ever"),
+            reply = one_more => reply,
+        };
+        refused.refused(429, "too_many_requests");
+    }
+
     async fn somebody_at_a_page_sends_a_picture_once_they_have_said_something(test: TestDb) {
         let house = Installation::open(&test, [ScriptedTurn::text("Hello."), ScriptedTurn::text("Nice.")]).await;
         let new = Browser::default();
