@@ -8,7 +8,9 @@ use axum::http::header::{CONTENT_ENCODING, CONTENT_LENGTH, CONTENT_TYPE};
 use bytes::Bytes;
 use futures_util::stream::{self, BoxStream};
 use futures_util::{StreamExt, TryStreamExt};
+use munshi_blobs::references::clean_name;
 use munshi_blobs::{Blob, BlobService, UploadRefusal, UploadRequest, UploadStream};
+use munshi_privacy::find_aadhaar;
 use munshi_server::error::{ApiError, ApiErrorCode};
 use munshi_types::{PersonId, TenantId};
 use tokio::time::Instant;
@@ -48,14 +50,15 @@ pub(crate) async fn take_file(
     let media_type = text(CONTENT_TYPE).unwrap_or_default();
     if !media_type.to_ascii_lowercase().starts_with("multipart/") {
         let declared_size = text(CONTENT_LENGTH).and_then(|length| length.parse().ok());
-        let name = request.name.clone();
+        let name = request.name.as_deref().and_then(choose_name);
+        let request = UploadRequest { name: name.clone(), ..request };
         let upload = files.upload_in_slot(slot, UploadRequest { declared_size, ..request }, pieces).await;
         return Ok((upload.map_err(convert_file_error)?, name));
     }
     let boundary = find_boundary(media_type).ok_or_else(no_boundary)?;
     let mut form = FormReader::new(pieces, &boundary);
     let in_form = form.find_file().await.map_err(convert_form_error)?;
-    let name = request.name.clone().or(in_form);
+    let name = request.name.clone().or(in_form).as_deref().and_then(choose_name);
     let request = UploadRequest { name: name.clone(), ..request };
     let upload = files.upload_in_slot(slot, request, read_file(&mut form)).await;
     Ok((upload.map_err(convert_file_error)?, name))
@@ -73,6 +76,11 @@ fn read_body(body: Body, limit: Duration) -> BoxStream<'static, Result<Bytes, Up
         Some((piece, pieces))
     })
     .boxed()
+}
+
+/// What a file is called, as far as that may be kept. As with people's names, one with an Aadhaar number is left out, and the file is taken.
+fn choose_name(name: &str) -> Option<String> {
+    clean_name(name).filter(|name| find_aadhaar(name).is_none())
 }
 
 fn read_file(form: &mut FormReader) -> UploadStream<'_> {
@@ -99,6 +107,14 @@ fn convert_form_error(error: FormError) -> ApiError {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_name_with_an_aadhaar_number_is_left_out() {
+        assert_eq!(choose_name("../bill 12.jpg").as_deref(), Some("bill 12.jpg"));
+        for name in ["2345 6789 0124.jpg", "aadhaar_234567890124.pdf"] {
+            assert_eq!(choose_name(name), None, "{name}");
+        }
+    }
 
     #[tokio::test(start_paused = true)]
     async fn a_form_that_keeps_its_file_waiting_ends_as_a_slow_upload_does() {

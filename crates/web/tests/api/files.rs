@@ -162,6 +162,8 @@ on_both! {
         let plain = upload(&house, raw("/v1/uploads", &key, "hello")).await.is(201);
         let formed = upload(&house, form("/v1/uploads", &key, ("notes.txt", Body::from("hello")))).await.is(201);
         assert_eq!((&formed["id"], &formed["name"]), (&plain["id"], &json!("notes.txt")), "stored once");
+        let secret = upload(&house, form("/v1/uploads", &key, ("2345 6789 0124.txt", Body::from("mine")))).await.is(201);
+        assert!(secret["name"].is_null() && !secret.to_string().contains("2345"), "{secret}");
         let mut cut = raw("/v1/uploads", &key, "--munshi-test\r\n");
         cut.headers_mut().insert("content-type", "multipart/form-data; boundary=munshi-test".parse().unwrap());
         upload(&house, cut).await.refused(400, "bad_request");
