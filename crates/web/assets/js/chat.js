@@ -8,6 +8,8 @@ import { offerLink } from "./link.js";
 const LONGEST = 15000;
 // How often it is asked what was put into the thread by itself.
 const NEWS = 5000;
+// Addresses of files end a quarter of an hour after they were read, or later.
+const FRESH = 10 * 60 * 1000;
 
 export function store(kind, name) {
   try {
@@ -135,10 +137,12 @@ export class Chat {
   async look() {
     const newest = this.view.newestId();
     if (!newest || this.looking || this.refreshing || this.live.size || !this.view.isShown()) return;
+    if (Date.now() - this.shownAt > FRESH && this.view.hasFiles()) return this.refresh();
     this.looking = true;
     const news = await this.door.newer(newest).catch(() => null);
     this.looking = false;
     if (news?.messages.length) await this.refresh();
+    return undefined;
   }
 
   // What the server says is for whoever built the page; people hear it in their own words.
@@ -149,6 +153,7 @@ export class Chat {
 
   show(thread, isFirst) {
     this.thread = thread;
+    this.shownAt = Date.now();
     thread.messages.forEach((message) => this.view.message(message));
     const taken = new Set(thread.messages.map((message) => message.message_id));
     this.setOutgoing(this.outgoing().filter((item) => !taken.has(item.id)));

@@ -80,13 +80,21 @@ export class Tray {
   }
 }
 
+const address = (url, base) => new URL(url, base || location).href;
+
 // A picture as the server made it anew, or a name to be downloaded.
 export function fileThing(file, base) {
-  const at = (url) => new URL(url, base || location).href;
   const name = file.name || file.media_type;
-  const open = { class: "file", href: at(file.url), download: file.name || "", rel: "noopener" };
+  const open = { class: "file", href: address(file.url, base), download: file.name || "", rel: "noopener" };
   if (!file.preview) return el("p", { class: "card" }, el("a", open, name));
   const { url, width, height } = file.preview;
-  const image = el("img", { src: at(url), width, height, alt: name, loading: "lazy" });
+  const image = el("img", { src: address(url, base), width, height, alt: name, loading: "lazy" });
   return el("figure", {}, el("a", open, image));
+}
+
+// What stands there already gets the newest address; a picture that has come needs none.
+export function renewFile(node, file, base) {
+  node.querySelector("a.file").href = address(file.url, base);
+  const image = node.querySelector("img");
+  if (image && file.preview && !image.naturalWidth) image.src = address(file.preview.url, base);
 }
