@@ -8,6 +8,8 @@ import { offerLink } from "./link.js";
 const LONGEST = 15000;
 // How often it is asked what was put into the thread by itself.
 const NEWS = 5000;
+// Of three that one person may, so that another tab has one.
+const UPLOADS = 2;
 // Addresses of files end a quarter of an hour after they were read, or later.
 const FRESH = 10 * 60 * 1000;
 
@@ -51,6 +53,7 @@ export class Chat {
     this.live = new Map();
     this.last = new Map();
     this.queue = Promise.resolve();
+    this.uploads = { under: 0, waiting: [] };
     this.setWords(words, voice);
     this.tabs = "BroadcastChannel" in window ? new BroadcastChannel(`munshi:${place}`) : null;
     this.tabs?.addEventListener("message", () => this.refresh());
@@ -193,13 +196,46 @@ export class Chat {
     const tray = this.view.tray;
     const chip = tray.add(file.name);
     if (this.largest && file.size > this.largest) return tray.refuse(chip, this.words["attach-large"]);
+    const { signal } = chip.stop;
+    await this.takeTurn();
     try {
-      tray.keep(chip, await this.door.upload(file, (share) => tray.progress(chip, share)));
+      tray.keep(chip, await this.upload(file, (share) => tray.progress(chip, share), signal));
     } catch (error) {
+      // What was taken off the tray is not spoken of.
+      if (signal.aborted) return undefined;
       console.warn(error);
       tray.refuse(chip, this.words[{ 413: "attach-large", 415: "attach-kind", 422: "attach-kind" }[error.status] || "attach-failed"]);
+    } finally {
+      this.giveTurn();
     }
     return undefined;
+  }
+
+  // Where files of this person, or too many of others, are still being taken, that is over in a moment.
+  async upload(file, onprogress, signal) {
+    for (let tries = 1; ; tries += 1) {
+      try {
+        return await this.door.upload(file, onprogress, signal);
+      } catch (error) {
+        if (error.status !== 429 || error.retryAfter || tries > 3) throw error;
+        await this.rest(tries);
+      }
+    }
+  }
+
+  // The server takes few files of one person at a time: those beyond wait here.
+  takeTurn() {
+    if (this.uploads.under < UPLOADS) {
+      this.uploads.under += 1;
+      return undefined;
+    }
+    return new Promise((resolve) => this.uploads.waiting.push(resolve));
+  }
+
+  giveTurn() {
+    const next = this.uploads.waiting.shift();
+    if (next) next();
+    else this.uploads.under -= 1;
   }
 
   say(text, files = []) {

@@ -21,7 +21,7 @@ export class Tray {
   }
 
   add(name) {
-    const chip = { name, file: null, isOver: false };
+    const chip = { name, file: null, isOver: false, stop: new AbortController() };
     const label = this.view.words["attach-remove"].replace("{name}", name);
     chip.bar = el("progress", { max: "1", value: "0", "aria-label": name });
     const remove = el("button", { type: "button", "aria-label": label, onclick: () => this.remove(chip) }, icon(...ICONS.close));
@@ -51,6 +51,7 @@ export class Tray {
   }
 
   remove(chip) {
+    chip.stop.abort();
     this.chips = this.chips.filter((one) => one !== chip);
     chip.node.remove();
     this.changed();
