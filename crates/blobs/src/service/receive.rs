@@ -48,9 +48,7 @@ impl BlobService {
         let (spool, key, random) = (self.0.spool.clone(), file_key.clone(), self.0.random.clone());
         let slot = slot.clone();
         let writing = tokio::task::spawn_blocking(move || {
-            let written = write_spool(&spool, &key, object, random.as_ref(), pieces);
-            drop(slot);
-            written
+            write_spool(&spool, &key, object, random.as_ref(), (pieces, slot))
         });
         let (mut detector, mut hash, mut size) = (TypeDetector::default(), Sha256::new(), 0);
         let most = self.0.limits.file_bytes;
@@ -121,12 +119,14 @@ fn write_spool(
     key: &SealKey,
     object: BlobObject,
     random: &dyn Random,
-    mut pieces: mpsc::Receiver<Bytes>,
+    (mut pieces, slot): (mpsc::Receiver<Bytes>, Arc<UploadSlot>),
 ) -> Result<SpooledFile> {
     let mut writer = spool.begin(key, object, random)?;
     while let Some(piece) = pieces.blocking_recv() {
         writer.push(&piece)?;
     }
+    // Nothing comes any more. Whoever was refused may send the next while the disk is waited for.
+    drop(slot);
     writer.finish()
 }
 
