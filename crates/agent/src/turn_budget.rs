@@ -109,6 +109,12 @@ impl TurnBudget {
         self.lock().spent_out
     }
 
+    /// Whether the run's own limit lets one more call take so much. Nothing is set aside.
+    pub(crate) fn allows(&self, most: CallSpend) -> bool {
+        let so_far = self.lock().so_far();
+        self.limit.check_next(&so_far, most.tokens, most.cost.unwrap_or_default()).is_ok()
+    }
+
     fn lock(&self) -> MutexGuard<'_, State> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -116,11 +122,7 @@ impl TurnBudget {
     /// Some where it is settled here: out of the reservation, or refused by the run's own limit.
     fn try_reserve(&self, most: CallSpend) -> Option<Result<ReservationId, ModelError>> {
         let mut state = self.lock();
-        let reserved = state.reservations.values().fold(sum(state.used, state.before), |used, call| {
-            used.with_call(call.tokens, call.cost.unwrap_or_default())
-        });
-        // Steps and seconds are for the loop to count.
-        let so_far = RunUse { iterations: 0, seconds: 0, ..reserved };
+        let so_far = state.so_far();
         if let Err(spent) = self.limit.check_next(&so_far, most.tokens, most.cost.unwrap_or_default()) {
             state.spent_out = Some(spent);
             return Some(Err(ModelError::OverBudget(spent.to_string())));
@@ -136,6 +138,14 @@ impl TurnBudget {
 }
 
 impl State {
+    /// What was used, and what calls under way may use. Steps and seconds are for the loop to count.
+    fn so_far(&self) -> RunUse {
+        let reserved = self.reservations.values().fold(sum(self.used, self.before), |used, call| {
+            used.with_call(call.tokens, call.cost.unwrap_or_default())
+        });
+        RunUse { iterations: 0, seconds: 0, ..reserved }
+    }
+
     /// Whether what is set aside is still ours and covers one more call. Calls without a price count at the worst one, all
     /// of them, as they will when they are booked.
     fn has_room(&self, most: CallSpend, now: Timestamp) -> bool {

@@ -1,5 +1,6 @@
 //! What can go wrong with files, by what a caller does about it.
 
+use std::io::ErrorKind;
 use std::path::Path;
 
 use munshi_types::BlobId;
@@ -31,6 +32,10 @@ pub enum Error {
     #[error("the blob store failed: {0}")]
     Storage(String),
 
+    /// The S3 server did not answer in time: what was asked of it may still happen.
+    #[error("the blob store did not answer in time: {0}")]
+    StorageTimeout(String),
+
     /// The address of a file was altered, is not ours, or has expired.
     #[error("this address is invalid or has expired: load the conversation again for a new one")]
     Address,
@@ -38,7 +43,10 @@ pub enum Error {
 
 impl Error {
     pub(crate) fn file(path: &Path, doing: &str, why: &std::io::Error) -> Self {
-        Self::Storage(format!("{} can't be {doing}: {why}", path.display()))
+        match why.kind() {
+            ErrorKind::StorageFull | ErrorKind::QuotaExceeded => UploadRefusal::DiskFull.into(),
+            _ => Self::Storage(format!("{} can't be {doing}: {why}", path.display())),
+        }
     }
 
     pub(crate) fn stopped(error: &tokio::task::JoinError) -> Self {
@@ -49,7 +57,9 @@ impl Error {
     pub fn is_transient(&self) -> bool {
         match self {
             Self::Database(error) => error.is_retryable(),
-            Self::Storage(_) | Self::Refused(UploadRefusal::TooManyUploads) => true,
+            Self::Storage(_)
+            | Self::StorageTimeout(_)
+            | Self::Refused(UploadRefusal::TooManyUploads | UploadRefusal::DiskFull) => true,
             _ => false,
         }
     }

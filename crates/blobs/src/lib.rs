@@ -45,7 +45,7 @@ pub use media_type::MediaType;
 pub use references::{BlobHolder, attach, release};
 pub use refusal::UploadRefusal;
 pub use rows::Blob;
-pub use service::{BlobContent, BlobService, BlobServiceParts, UploadRequest, UploadStream};
+pub use service::{BlobContent, BlobService, BlobServiceParts, UploadRequest, UploadSlot, UploadStream};
 pub use spool::SpooledFile;
 pub use sweep::{SWEEP, SweepJob, SweepReport};
 pub use usage::{BlobUsage, load_usage};

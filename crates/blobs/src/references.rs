@@ -97,14 +97,20 @@ pub fn is_attached(tx: &mut Tx<'_>, id: BlobId, message: MessageId) -> munshi_st
     Ok(found.is_some())
 }
 
-/// What a file is called where it hangs.
+/// What a file is called where it hangs. A name that can't be read is none: it keeps nobody from the rest of a conversation.
 pub fn find_name(tx: &mut Tx<'_>, id: BlobId, holder: BlobHolder) -> munshi_store::Result<Option<String>> {
     let found = tx.optional(
         "SELECT name FROM blob_references WHERE tenant_id = $1 AND blob_id = $2 AND holder = $3 AND holder_id = $4",
         params![id, holder.kind(), holder.id()],
         |row| row.get_sealed("name", NAME.cell(holder.row(id))),
-    )?;
-    Ok(found.flatten())
+    );
+    match found {
+        Err(error) if error.is_unreadable() => {
+            tracing::warn!(%error, file = %id, "the name of a file can't be read");
+            Ok(None)
+        }
+        found => found.map(Option::flatten),
+    }
 }
 
 /// Ends uploads that no message took.

@@ -31,6 +31,8 @@ pub enum UploadRefusal {
     TooSlow { limit: Duration },
     #[error("too many files are being uploaded at the moment: try again in a few seconds")]
     TooManyUploads,
+    #[error("the disk for files is almost full: ask whoever runs this server to make room")]
+    DiskFull,
 }
 
 impl UploadRefusal {
@@ -47,6 +49,7 @@ impl UploadRefusal {
             Self::BrokenOff => "upload_incomplete",
             Self::TooSlow { .. } => "upload_too_slow",
             Self::TooManyUploads => "too_many_uploads",
+            Self::DiskFull => "disk_full",
         }
     }
 }

@@ -222,16 +222,17 @@ pub(crate) fn retire_abandoned(tx: &mut Tx<'_>, before: Timestamp) -> munshi_sto
     )
 }
 
-/// Gives up one that is being written, by its writer.
-pub(crate) fn retire_unpublished(tx: &mut Tx<'_>, id: BlobId) -> munshi_store::Result<()> {
+/// Gives up one that is being written, by its writer; false where it is none of those any more.
+pub(crate) fn retire_unpublished(tx: &mut Tx<'_>, id: BlobId) -> munshi_store::Result<bool> {
     let sql = "UPDATE blobs SET state = 'deleting' WHERE tenant_id = $1 AND id = $2 AND state = 'writing'";
-    tx.execute(sql, params![id]).map(drop)
+    Ok(tx.execute(sql, params![id])? > 0)
 }
 
-pub(crate) fn list_retired(tx: &mut Tx<'_>, limit: u32) -> munshi_store::Result<Vec<BlobId>> {
+/// Those behind this one, in the order of their ids.
+pub(crate) fn list_retired(tx: &mut Tx<'_>, after: BlobId, limit: u32) -> munshi_store::Result<Vec<BlobId>> {
     tx.all(
-        "SELECT id FROM blobs WHERE tenant_id = $1 AND state = 'deleting' ORDER BY created_at, id LIMIT $2",
-        params![i64::from(limit)],
+        "SELECT id FROM blobs WHERE tenant_id = $1 AND state = 'deleting' AND id > $2 ORDER BY id LIMIT $3",
+        params![after, i64::from(limit)],
         |row| row.get(0),
     )
 }

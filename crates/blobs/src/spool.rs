@@ -11,13 +11,18 @@ use sha2::{Digest, Sha256};
 
 use crate::chunk_cipher::{BlobObject, ChunkSealer};
 use crate::error::{Error, Result};
+use crate::refusal::UploadRefusal;
 
 /// What the name of a file on its way ends with.
 const ENDING: &str = "partial";
 
 /// Where files on their way lie.
 #[derive(Clone, Debug)]
-pub(crate) struct SpoolFolder(PathBuf);
+pub(crate) struct SpoolFolder {
+    path: PathBuf,
+    /// Where less of its disk is free, nothing is begun.
+    free_bytes: u64,
+}
 
 /// A sealed file that is whole and on disk. It goes when this is dropped, unless it was renamed.
 #[derive(Debug)]
@@ -42,8 +47,15 @@ pub(crate) struct SpoolWriter {
 }
 
 impl SpoolFolder {
-    pub(crate) fn new(folder: PathBuf) -> Self {
-        Self(folder)
+    pub(crate) fn new(path: PathBuf, free_bytes: u64) -> Self {
+        Self { path, free_bytes }
+    }
+
+    /// A full disk stops more than files: the database writes to it too. Where nobody can tell how much is free, the write will.
+    fn check_free_space(&self) -> Result<()> {
+        let Ok(disk) = rustix::fs::statvfs(&self.path) else { return Ok(()) };
+        let free = disk.f_bavail.saturating_mul(disk.f_frsize);
+        if free < self.free_bytes { Err(UploadRefusal::DiskFull.into()) } else { Ok(()) }
     }
 
     pub(crate) fn begin(
@@ -52,9 +64,10 @@ impl SpoolFolder {
         object: BlobObject,
         random: &dyn Random,
     ) -> Result<SpoolWriter> {
-        make_private_folder(&self.0)?;
+        make_private_folder(&self.path)?;
+        self.check_free_space()?;
         let name = format!("{}-{}.{ENDING}", object.blob.as_uuid().simple(), object.variant.byte());
-        let path = self.0.join(name);
+        let path = self.path.join(name);
         let mut options = OpenOptions::new();
         options.write(true).create_new(true);
         #[cfg(unix)]
@@ -69,8 +82,8 @@ impl SpoolFolder {
 
     /// Removes what a process left that was killed. What is on its way is younger.
     pub(crate) fn remove_leftovers(&self, now: Timestamp, older_than: Duration) -> Result<u32> {
-        let failed = |error: std::io::Error| Error::file(&self.0, "tidied", &error);
-        let entries = match fs::read_dir(&self.0) {
+        let failed = |error: std::io::Error| Error::file(&self.path, "tidied", &error);
+        let entries = match fs::read_dir(&self.path) {
             Err(error) if error.kind() == ErrorKind::NotFound => return Ok(0),
             entries => entries.map_err(failed)?,
         };

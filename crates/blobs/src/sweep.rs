@@ -5,7 +5,8 @@ use std::time::Duration;
 use munshi_jobs::schedule::{Schedule, ScheduleRule};
 use munshi_jobs::{Job, JobFailure, JobKind, JobRegistry};
 use munshi_store::Tx;
-use munshi_types::TenantId;
+use munshi_types::{BlobId, TenantId};
+use uuid::Uuid;
 
 use crate::error::{Error, Result};
 use crate::references;
@@ -19,6 +20,8 @@ const HOURLY: &str = "23 * * * *";
 /// A file that is being written for so long has lost its writer: an upload and its storing take minutes.
 const ABANDONED: Duration = Duration::from_secs(3600);
 const BATCH: u32 = 100;
+/// Where so many files can't be removed, the store is away.
+const MOST_FAILURES: u32 = 20;
 
 /// What a sweep did.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -79,16 +82,27 @@ impl BlobService {
         Ok(SweepReport { expired, removed: self.remove_retired(tenant).await? })
     }
 
+    /// One file that can't be removed keeps no other. What stays makes the sweep fail at its end, and is tried again.
     async fn remove_retired(&self, tenant: TenantId) -> Result<u64> {
-        let mut removed = 0;
+        let (mut removed, mut last, mut failures) = (0, BlobId::from_uuid(Uuid::nil()), 0);
+        let mut failure = None;
         loop {
-            let retired = self.db().read(tenant, |tx| rows::list_retired(tx, BATCH)).await?;
-            if retired.is_empty() {
-                return Ok(removed);
-            }
+            let retired = self.db().read(tenant, move |tx| rows::list_retired(tx, last, BATCH)).await?;
+            let Some(end) = retired.last().filter(|_| failures < MOST_FAILURES) else {
+                return failure.map_or(Ok(removed), Err);
+            };
+            last = *end;
             for blob in retired {
-                self.remove(tenant, blob).await?;
-                removed += 1;
+                let Err(error) = self.remove(tenant, blob).await else {
+                    removed += 1;
+                    continue;
+                };
+                tracing::warn!(%error, %tenant, %blob, "a file can't be removed");
+                failure = Some(error);
+                failures += 1;
+                if failures == MOST_FAILURES {
+                    break;
+                }
             }
         }
     }
@@ -105,7 +119,7 @@ impl From<Error> for JobFailure {
     fn from(error: Error) -> Self {
         match error {
             Error::Database(error) => error.into(),
-            Error::Storage(why) => Self::Outage(why),
+            Error::Storage(why) | Error::StorageTimeout(why) => Self::Outage(why),
             error => Self::Passing(error.to_string()),
         }
     }

@@ -33,7 +33,7 @@ on_both_engines! {
     with [munshi_store::MIGRATIONS, munshi_identity::MIGRATIONS, munshi_blobs::MIGRATIONS];
 
     async fn each_is_answered_clearly_in_bounded_memory(test: TestDb) {
-        let limits = BlobLimits { picture_memory: PICTURE_MEMORY, file_bytes: 8 * MB, ..BlobLimits::default() };
+        let limits = BlobLimits { picture_memory: PICTURE_MEMORY, file_bytes: 8 * MB, uploads_of_one_person: 16, ..BlobLimits::default() };
         let shop = Shop::with_limits(test, limits).await;
         let files = hostile_files();
         assert!(files.len() >= 200, "{}", files.len());

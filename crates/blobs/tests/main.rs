@@ -2,8 +2,10 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::print_stdout)]
 
 mod addresses;
+mod failing_store;
 mod hostile;
 mod killed;
+mod slots;
 mod stores;
 mod support;
 mod sweeping;

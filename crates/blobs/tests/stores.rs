@@ -58,6 +58,8 @@ on_both_engines! {
         bucket.delete(object).await.unwrap();
         bucket.delete(object).await.unwrap();
         assert!(matches!(shop.read(blob.id, BlobVariant::Original).await, Err(Error::Missing(_))));
+        assert_eq!(shop.upload(shop.ravi, b"a note").await.unwrap(), blob);
+        assert_eq!(shop.read(blob.id, BlobVariant::Original).await.unwrap(), b"a note");
     }
 }
 

@@ -57,6 +57,20 @@ on_both_engines! {
         }
     }
 
+    async fn a_name_that_cannot_be_read_is_none(test: TestDb) {
+        let shop = Shop::new(test).await;
+        let request = UploadRequest { name: Some("bill.txt".to_owned()), ..shop.request(shop.ravi) };
+        let blob = upload(&shop.files, request, b"a note").await.unwrap();
+        let name = move |tx: &mut Tx<'_>| references::find_name(tx, blob.id, BlobHolder::Upload(blob.person));
+        assert_eq!(shop.test.db.read(shop.tenant, name).await.unwrap().as_deref(), Some("bill.txt"));
+        let spoil = |tx: &mut Tx<'_>| {
+            tx.execute("UPDATE blob_references SET name = name || 'AAAA' WHERE tenant_id = $1", munshi_store::params![])
+        };
+        shop.test.db.write(shop.tenant, spoil).await.unwrap();
+        let name = move |tx: &mut Tx<'_>| references::find_name(tx, blob.id, BlobHolder::Upload(blob.person));
+        assert_eq!(shop.test.db.read(shop.tenant, name).await.unwrap(), None);
+    }
+
     async fn what_broke_off_is_swept_when_its_writer_must_be_gone(test: TestDb) {
         let shop = Shop::new(test).await;
         let blob = shop.upload(shop.ravi, &text(1000, 1)).await.unwrap();

@@ -44,8 +44,10 @@ fn limits(config: &Config) -> BlobLimits {
         tenant_bytes: megabytes(blobs.tenant_mb),
         picture_memory: megabytes(blobs.picture_memory_mb),
         uploads_at_once: blobs.uploads_at_once,
+        free_bytes: megabytes(blobs.keep_free_mb),
         upload_time: blobs.upload_seconds,
         unattached: blobs.unattached_hours,
+        ..BlobLimits::default()
     }
 }
 

@@ -3,13 +3,15 @@
 //! What a picture shows can't be hidden as names in a text can. So models elsewhere get none unless the tenant allows it
 //! (`residency.pictures`); a model that is not shown one is told so, and that it must not guess.
 
+use std::sync::Arc;
+
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use munshi_blobs::references::parse_reference;
 use munshi_blobs::{BlobService, BlobVariant, MediaType};
 use munshi_llm::chat::{ModelMedia, ModelMediaSource};
 use munshi_llm::gateway::{Capability, ModelRoute};
-use munshi_llm::{ChatRequest, ModelMessagePart};
+use munshi_llm::{ChatRequest, ModelMessagePart, ModelTarget};
 use munshi_safety::pipeline::TaintSource;
 use munshi_types::{AttachedFile, BlobId, TenantId};
 
@@ -23,12 +25,21 @@ const LARGEST_DOCUMENT: u64 = 10 << 20;
 /// What came with the message of a turn.
 #[derive(Debug, Default)]
 pub(super) struct MessageMedia {
+    files: Vec<SentFile>,
+    /// A budget refused the call that would have shown them.
+    is_refused: bool,
+}
+
+#[derive(Debug)]
+struct SentFile {
     /// `"bill.jpg" (image/jpeg)`
-    names: Vec<String>,
-    parts: Vec<ModelMessagePart>,
+    name: String,
+    /// None where there is nothing that a model could see.
+    part: Option<ModelMessagePart>,
 }
 
 /// Why a model is not shown what came.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Unseen {
     /// Nothing that a model could see: a sound, a large document.
     Kind,
@@ -36,14 +47,19 @@ enum Unseen {
     Unable,
     /// Those that can are elsewhere, and the tenant does not let pictures go there.
     Private,
+    /// It would take more than the run has left.
+    Costly,
 }
 
 impl Unseen {
-    const fn reason(&self) -> &'static str {
+    const ALL: [Self; 4] = [Self::Kind, Self::Unable, Self::Private, Self::Costly];
+
+    const fn reason(self) -> &'static str {
         match self {
             Self::Kind => "files of this kind or size can't be opened here",
             Self::Unable => "no model that may answer here can see files",
             Self::Private => "this business does not let pictures and documents go to models elsewhere",
+            Self::Costly => "it is too long: reading it would take more than one answer may cost here",
         }
     }
 }
@@ -56,50 +72,93 @@ impl Turn {
             return;
         }
         let mut media = MessageMedia::default();
+        let mut shown = 0;
         for file in attached.iter().filter(|file| parse_reference(&file.reference).is_some()) {
             let name = serde_json::Value::from(file.name.clone().unwrap_or_default());
-            media.names.push(format!("{name} ({})", file.media_type));
-            if media.parts.len() < MOST
-                && let Some(files) = &self.setup.engine.settings.files
-                && let Some(part) = load_part(files, self.setup.tenant(), file).await
-            {
-                media.parts.push(part);
-            }
+            let part = match &self.setup.engine.settings.files {
+                Some(files) if shown < MOST => load_part(files, self.setup.tenant(), file).await,
+                _ => None,
+            };
+            shown += usize::from(part.is_some());
+            media.files.push(SentFile { name: format!("{name} ({})", file.media_type), part });
         }
         self.media = Some(media);
     }
 
+    /// From here on the turn goes without what came: no budget pays for the call that shows it. False where it does already.
+    pub(super) fn hide_media(&mut self) -> bool {
+        self.media.as_mut().is_some_and(|media| !std::mem::replace(&mut media.is_refused, true))
+    }
+
     /// Puts what came into the person's message, or why it is not there.
     pub(super) fn add_media(&mut self, request: &mut ChatRequest) {
-        let Some(media) = self.media.as_ref().filter(|media| !media.names.is_empty()) else { return };
+        let Some(media) = self.media.as_ref().filter(|media| !media.files.is_empty()) else { return };
         // Behind it stands each step of this turn, a message of the model and one of tools.
         let index = request.messages.len().checked_sub(1 + 2 * self.state.snapshot.exchanges.len());
         let Some(index) = index.filter(|index| *index < request.messages.len()) else { return };
-        let names = media.names.join(", ");
-        let mut shown = request.clone();
-        shown.messages[index].parts.extend(media.parts.iter().cloned());
-        let route = self.setup.route_for(&self.state.snapshot);
-        let unseen = match can_answer(&route, &shown, self) {
-            _ if media.parts.is_empty() => Unseen::Kind,
-            true => {
-                let note = format!("\n\n[Sent along: {names}]");
-                shown.messages[index].parts.push(ModelMessagePart::Text { text: note });
-                *request = shown;
-                // What stands in a picture may be anybody's words.
-                self.state.snapshot.taint.sources.insert(TaintSource::Document);
-                return;
-            }
-            false if can_answer(&ModelRoute { hides_media: false, ..(*route).clone() }, &shown, self) => {
-                Unseen::Private
-            }
-            false => Unseen::Unable,
+        let before = request.messages[index].parts.len();
+        let outcomes: Vec<Option<Unseen>> = self.show_files(media, request, index);
+        let is_shown = request.messages[index].parts.len() > before;
+        let list = |outcome: Option<Unseen>| {
+            let files = media.files.iter().zip(&outcomes).filter(|(_, of_file)| **of_file == outcome);
+            files.map(|(file, _)| file.name.as_str()).collect::<Vec<_>>().join(", ")
         };
-        let text = format!(
-            "\n\n[Sent along: {names}. You can't see what is in it: {}. Tell the person so where it matters, and don't \
-             guess what it shows.]",
-            unseen.reason()
-        );
+        let mut text = match list(None) {
+            names if names.is_empty() => String::new(),
+            names => format!("\n\n[Sent along: {names}]"),
+        };
+        for unseen in Unseen::ALL.into_iter().filter(|unseen| outcomes.contains(&Some(*unseen))) {
+            text.push_str(&format!(
+                "\n\n[Sent along: {}. You can't see what is in it: {}. Tell the person so where it matters, and don't \
+                 guess what it shows.]",
+                list(Some(unseen)),
+                unseen.reason()
+            ));
+        }
         request.messages[index].parts.push(ModelMessagePart::Text { text });
+        if is_shown {
+            // What stands in a picture may be anybody's words.
+            self.state.snapshot.taint.sources.insert(TaintSource::Document);
+        }
+    }
+
+    /// Adds what a model may see to the message, and says of each file why not, where not.
+    fn show_files(
+        &self,
+        media: &MessageMedia,
+        request: &mut ChatRequest,
+        index: usize,
+    ) -> Vec<Option<Unseen>> {
+        let mut all = request.clone();
+        all.messages[index].parts.extend(media.files.iter().filter_map(|file| file.part.clone()));
+        let route = self.setup.route_for(&self.state.snapshot);
+        let targets = find_targets(&route, &all, self);
+        let anywhere = ModelRoute { hides_media: false, ..(*route).clone() };
+        let refused = match &targets {
+            None if find_targets(&anywhere, &all, self).is_some() => Some(Unseen::Private),
+            None => Some(Unseen::Unable),
+            Some(_) => Some(Unseen::Costly).filter(|_| media.is_refused),
+        };
+        let targets = targets.unwrap_or_default();
+        let show = |file: &SentFile| {
+            let Some(part) = &file.part else { return Some(Unseen::Kind) };
+            if refused.is_some() {
+                return refused;
+            }
+            request.messages[index].parts.push(part.clone());
+            if self.can_afford(&targets, request) {
+                return None;
+            }
+            request.messages[index].parts.pop();
+            Some(Unseen::Costly)
+        };
+        media.files.iter().map(show).collect()
+    }
+
+    /// Whether the run has enough left for a call, whichever of the models it goes to.
+    fn can_afford(&self, targets: &[Arc<ModelTarget>], request: &ChatRequest) -> bool {
+        let gateway = &self.setup.engine.gateway;
+        targets.iter().all(|target| self.setup.budget.allows(gateway.estimate_call(target, request)))
     }
 }
 
@@ -109,8 +168,9 @@ pub(super) fn has_media(request: &ChatRequest) -> bool {
     parts.into_iter().any(|part| matches!(part, ModelMessagePart::Image(_) | ModelMessagePart::Document(_)))
 }
 
-fn can_answer(route: &ModelRoute, request: &ChatRequest, turn: &Turn) -> bool {
-    route.candidates(Capability::Default, request, turn.setup.engine.gateway.targets()).is_ok()
+/// The models that may be asked, where there are any.
+fn find_targets(route: &ModelRoute, request: &ChatRequest, turn: &Turn) -> Option<Vec<Arc<ModelTarget>>> {
+    route.candidates(Capability::Default, request, turn.setup.engine.gateway.targets()).ok()
 }
 
 /// A picture as it is shown to people, a PDF as it is. None for everything else.

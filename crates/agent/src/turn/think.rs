@@ -58,8 +58,11 @@ impl Turn {
                     return Ok(ThinkStageOutcome::Halted(HaltReason::Broken(too_large.to_string())));
                 }
             };
+            let is_with_media = has_media(&request);
             match self.stream_reply(request, model).await {
                 Ok(whole) => return Ok(self.interpret_reply(whole, model)),
+                // What came along may cost more than anybody has left for it. The rest of the message is answered all the same.
+                Err(ModelError::OverBudget(_)) if is_with_media && self.hide_media() => {}
                 Err(fault) => {
                     let was_shown = self.reply.text().len() > shown;
                     let again =

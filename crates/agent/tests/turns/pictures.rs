@@ -10,10 +10,13 @@ use munshi_blobs::storage::DiskStore;
 use munshi_blobs::{BlobLimits, BlobService, BlobServiceParts, UploadRequest};
 use munshi_llm::chat::ModelMediaSource;
 use munshi_llm::{ModelFeatures, ModelMessagePart, ModelTarget, WireFormat};
+use munshi_safety::budget::{
+    BudgetLane, BudgetLimitSubject, BudgetLimitValue, BudgetMeasure, BudgetPeriod, BudgetScope, set_limit,
+};
 use munshi_safety::policy;
 use munshi_test_app::notes::OPEN_POLICY;
 use munshi_test_support::models::ScriptedTurn;
-use munshi_test_support::{TestDb, hostile_files};
+use munshi_test_support::{TestDb, administer, hostile_files};
 use munshi_types::{BlobId, Clock, SystemRandom};
 
 use crate::turns::support::{Plan, Shop};
@@ -38,20 +41,24 @@ fn target(name: &str, sees: bool, trusted: bool) -> ModelTarget {
 
 /// A shop with these models, and a file of its member of staff.
 async fn open(test: &TestDb, targets: Vec<ModelTarget>, content: Vec<u8>) -> (Shop, BlobId) {
-    let files = files(test);
-    let settings = TurnSettings { files: Some(files.clone()), ..TurnSettings::default() };
+    let settings = TurnSettings { files: Some(files(test)), ..TurnSettings::default() };
     let plan = Plan { targets, settings, ..Plan::default() };
     let shop =
         Shop::open_with(test, [ScriptedTurn::text("I see."), ScriptedTurn::text("Still.")], plan).await;
+    let file = upload(test, &shop, "bill.png", content).await;
+    (shop, file)
+}
+
+async fn upload(test: &TestDb, shop: &Shop, name: &str, content: Vec<u8>) -> BlobId {
     let request = UploadRequest {
         tenant: shop.tenant,
         person: Some(shop.staff),
-        name: Some("bill.png".to_owned()),
+        name: Some(name.to_owned()),
         declared_size: None,
         tenant_bytes: None,
     };
-    let blob = files.upload(request, stream::iter([Ok(Bytes::from(content))]).boxed()).await.unwrap();
-    (shop, blob.id)
+    let content = stream::iter([Ok(Bytes::from(content))]).boxed();
+    files(test).upload(request, content).await.unwrap().id
 }
 
 async fn ask_with(shop: &Shop, id: &str, file: BlobId) {
@@ -111,6 +118,39 @@ on_both! {
         ask_with(&shop, "1", file).await;
         let (_, media, text) = last_asked(&shop);
         assert!(media.is_empty() && text.contains("no model that may answer here can see"), "{text}");
+    }
+
+    async fn what_would_cost_more_than_an_answer_may_is_named_and_the_rest_is_shown(test: TestDb) {
+        let pages = |count: usize| [b"%PDF-1.4\n".to_vec(), b"<< /Type /Page >>\n".repeat(count)].concat();
+        let (shop, short) = open(&test, vec![target("own", true, true)], pages(3)).await;
+        let book = upload(&test, &shop, "book.pdf", pages(40)).await;
+        let mut inbound = shop.message(shop.staff, "1", "what do they say?");
+        inbound.attached = vec![refer(book), refer(short)];
+        let received = shop.engine.receive(inbound).await.unwrap();
+        assert_eq!(shop.outcome(&received).await.halt, None);
+        let (_, media, text) = last_asked(&shop);
+        assert_eq!(media.len(), 1, "{text}");
+        assert!(text.contains("[Sent along: \"bill.png\" (application/pdf)]"), "{text}");
+        assert!(text.contains("\"book.pdf\" (application/pdf). You can't see") && text.contains("too long"), "{text}");
+    }
+
+    async fn where_no_budget_pays_for_a_picture_the_rest_of_the_message_is_answered(test: TestDb) {
+        let pages = [b"%PDF-1.4\n".to_vec(), b"<< /Type /Page >>\n".repeat(10)].concat();
+        let (shop, file) = open(&test, vec![target("own", true, true)], pages).await;
+        let now = test.clock.now();
+        let limit = move |tx: &mut munshi_store::Tx<'_>| {
+            let (lane, scope, period, measure) =
+                (BudgetLane::People, BudgetScope::Tenant, BudgetPeriod::Day, BudgetMeasure::Tokens);
+            let on = BudgetLimitSubject { lane, scope, id: None, period, measure };
+            administer(tx, |tx| set_limit(tx, on, BudgetLimitValue::AtMost(30_500), now))
+        };
+        shop.db.write(shop.tenant, limit).await.unwrap();
+        let mut inbound = shop.message(shop.staff, "1", "what does it say?");
+        inbound.attached = vec![refer(file)];
+        let received = shop.engine.receive(inbound).await.unwrap();
+        assert_eq!(shop.outcome(&received).await.halt, None);
+        let (_, media, text) = last_asked(&shop);
+        assert!(media.is_empty() && text.contains("too long"), "{text}");
     }
 
     async fn a_pdf_goes_as_a_document_and_a_text_is_named_alone(test: TestDb) {

@@ -17,8 +17,8 @@ use crate::refusal::UploadRefusal;
 
 /// What a decoder needs for a pixel at its worst, its own buffers included.
 const JPEG: u64 = 4;
-/// All coefficients are kept until the last scan.
-const PROGRESSIVE_JPEG: u64 = 10;
+/// All coefficients are kept until the last scan, of four components at most.
+const MANY_SCANS_JPEG: u64 = 11;
 const PNG: u64 = 5;
 const GIF: u64 = 5;
 const WEBP: u64 = 9;
@@ -49,7 +49,7 @@ pub(super) fn jpeg(bytes: &[u8], memory: u64) -> Result<DecodedPicture, UploadRe
     decoder.decode_headers().map_err(damaged)?;
     let info = decoder.info().ok_or(UploadRefusal::DamagedPicture)?;
     let (width, height) = (u32::from(info.width), u32::from(info.height));
-    let bytes_each = if is_progressive(bytes) { PROGRESSIVE_JPEG } else { JPEG };
+    let bytes_each = if has_many_scans(bytes) { MANY_SCANS_JPEG } else { JPEG };
     check_size((width, height), bytes_each, memory)?;
     let orientation = Orientation::from_exif(decoder.exif().map(Vec::as_slice));
     let pixels = decoder.decode().map_err(damaged)?;
@@ -59,20 +59,30 @@ pub(super) fn jpeg(bytes: &[u8], memory: u64) -> Result<DecodedPicture, UploadRe
     Ok(DecodedPicture { width, height, channels: 3, pixels, orientation })
 }
 
-/// By the first frame's marker, or where its markers can't be followed.
-fn is_progressive(bytes: &[u8]) -> bool {
+/// Whether a decoder keeps the whole picture until its last scan: where it is progressive, where the first scan lacks a component, and where
+/// its markers can't be followed.
+fn has_many_scans(bytes: &[u8]) -> bool {
     let mut rest = bytes.get(2..).unwrap_or_default();
+    let mut in_frame = None;
     loop {
-        match rest {
-            [0xFF, 0xFF, ..] => rest = &rest[1..],
-            [0xFF, 0xC0 | 0xC1, ..] => return false,
-            [0xFF, marker, high, low, ..] if *marker != 0xC2 => {
-                let length = usize::from(u16::from_be_bytes([*high, *low]));
-                let Some(next) = rest.get(2 + length..) else { return true };
-                rest = next;
+        let content = match rest {
+            [0xFF, 0xFF, ..] => {
+                rest = &rest[1..];
+                continue;
             }
+            [0xFF, _, content @ ..] => content,
+            _ => return true,
+        };
+        match rest[1] {
+            0xC0 | 0xC1 if in_frame.is_none() => in_frame = content.get(7),
+            0xDA => return in_frame.is_none() || content.get(2) != in_frame,
+            // Tables, applications' own, comments. Nothing else stands before the first scan, and some of it has no length.
+            0xC4 | 0xDB | 0xDD | 0xE0..=0xEF | 0xFE => {}
             _ => return true,
         }
+        let [high, low, ..] = content else { return true };
+        let Some(next) = content.get(usize::from(u16::from_be_bytes([*high, *low]))..) else { return true };
+        rest = next;
     }
 }
 

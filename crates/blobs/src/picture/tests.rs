@@ -83,7 +83,12 @@ fn a_picture_that_claims_more_than_fits_is_refused_before_it_is_decoded() {
     let frame = progressive.windows(2).position(|mark| mark == [0xFF, 0xC2]).unwrap();
     progressive[frame + 5..frame + 9].copy_from_slice(&[0x0B, 0xB8, 0x0B, 0xB8]);
     assert_eq!(render_preview(&progressive, MediaType::Jpeg, MEMORY).unwrap_err(), too_many(3000, 3000));
-    assert!(render_preview(&jpeg_of(3000, 3000, None), MediaType::Jpeg, MEMORY).is_ok());
+    let mut scans = jpeg_of(3000, 3000, None);
+    assert!(render_preview(&scans, MediaType::Jpeg, MEMORY).is_ok());
+    // The other components come in scans of their own, and wait for each other in memory.
+    let scan = scans.windows(2).position(|mark| mark == [0xFF, 0xDA]).unwrap();
+    scans.splice(scan + 2..scan + 14, [0, 8, 1, 1, 0, 0, 63, 0]);
+    assert_eq!(render_preview(&scans, MediaType::Jpeg, MEMORY).unwrap_err(), too_many(3000, 3000));
     // A frame of 16,383 pixels each way on a canvas of ten.
     let mut frame = vec![0, 0, 0, 0x9D, 0x01, 0x2A, 0xFF, 0x3F, 0xFF, 0x3F];
     frame.resize(40, 0);

@@ -3,11 +3,19 @@
 /// The largest of the canvas and all frames; none where the file can't be followed.
 pub(super) fn largest_frame(bytes: &[u8]) -> Option<(u32, u32)> {
     let mut largest = None;
-    collect(bytes.get(12..)?, &mut largest)?;
+    collect(bytes.get(12..)?, ChunkPlace::File, &mut largest)?;
     largest
 }
 
-fn collect(mut chunks: &[u8], largest: &mut Option<(u32, u32)>) -> Option<()> {
+/// Where chunks lie. A frame is followed from the file alone: frames within frames are in no file that a program has written, and would
+/// take as much stack as whoever wrote them likes.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum ChunkPlace {
+    File,
+    Frame,
+}
+
+fn collect(mut chunks: &[u8], place: ChunkPlace, largest: &mut Option<(u32, u32)>) -> Option<()> {
     while let Some((head, rest)) = chunks.split_at_checked(8) {
         let length = u32::from_le_bytes(head.get(4..8)?.try_into().ok()?) as usize;
         // A cut file's last chunk is shorter than it says; its decoder will notice.
@@ -19,8 +27,9 @@ fn collect(mut chunks: &[u8], largest: &mut Option<(u32, u32)>) -> Option<()> {
                 let bits = u32::from_le_bytes(content.get(1..5)?.try_into().ok()?);
                 Some(((bits & 0x3FFF) + 1, ((bits >> 14) & 0x3FFF) + 1))
             }
+            b"ANMF" if place == ChunkPlace::Frame => return None,
             b"ANMF" => {
-                collect(content.get(16..)?, largest)?;
+                collect(content.get(16..)?, ChunkPlace::Frame, largest)?;
                 None
             }
             _ => None,

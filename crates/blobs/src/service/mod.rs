@@ -2,6 +2,8 @@
 
 mod read;
 mod receive;
+mod restore;
+mod slots;
 mod upload;
 
 use std::path::PathBuf;
@@ -12,6 +14,8 @@ use munshi_types::{BlobId, Clock, IdGenerator, Random, TenantId};
 use tokio::sync::Semaphore;
 
 pub use self::read::BlobContent;
+pub use self::slots::UploadSlot;
+use self::slots::UploadSlots;
 pub use self::upload::{UploadRequest, UploadStream};
 use crate::chunk_cipher::{BlobObject, BlobVariant};
 use crate::error::Result;
@@ -46,9 +50,9 @@ struct Inner {
     random: Arc<dyn Random>,
     ids: IdGenerator,
     limits: BlobLimits,
-    uploads: Semaphore,
+    slots: Arc<UploadSlots>,
     /// One picture at a time: each may need all the memory that is allowed.
-    decoding: Semaphore,
+    decoding: Arc<Semaphore>,
 }
 
 impl BlobService {
@@ -57,13 +61,13 @@ impl BlobService {
         Self(Arc::new(Inner {
             db,
             store,
-            spool: SpoolFolder::new(spool),
+            spool: SpoolFolder::new(spool, limits.free_bytes),
             clock,
             random,
             ids,
             limits,
-            uploads: Semaphore::new(limits.uploads_at_once),
-            decoding: Semaphore::new(1),
+            slots: Arc::new(UploadSlots::new(&limits)),
+            decoding: Arc::new(Semaphore::new(1)),
         }))
     }
 

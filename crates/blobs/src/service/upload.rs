@@ -8,8 +8,8 @@ use munshi_keys::SealKey;
 use munshi_store::{Error as StoreError, Tx};
 use munshi_types::{PersonId, TenantId, Timestamp};
 
-use super::BlobService;
 use super::receive::{ReceivedFile, SealedPreview};
+use super::{BlobService, UploadSlot};
 use crate::chunk_cipher::{BlobObject, BlobVariant};
 use crate::error::{Error, Result};
 use crate::references::{self, BlobHolder, NewReference, clean_name};
@@ -35,11 +35,11 @@ pub struct UploadRequest {
 }
 
 /// A file that is sealed and not stored.
-struct SealedUpload {
-    draft: BlobDraft,
-    original: ReceivedFile,
-    preview: Option<SealedPreview>,
-    file_key: Arc<SealKey>,
+pub(super) struct SealedUpload {
+    pub(super) draft: Arc<BlobDraft>,
+    pub(super) original: ReceivedFile,
+    pub(super) preview: Option<SealedPreview>,
+    pub(super) file_key: Arc<SealKey>,
 }
 
 /// Where an upload goes.
@@ -52,33 +52,64 @@ enum UploadPlan {
 impl BlobService {
     /// Takes a file, or says why not. It is kept for as long as an unattached file is; see [`attach`](crate::attach).
     pub async fn upload(&self, request: UploadRequest, content: UploadStream<'_>) -> Result<Blob> {
-        let _place = self.0.uploads.try_acquire().map_err(|_| UploadRefusal::TooManyUploads)?;
+        let slot = self.acquire_slot(request.tenant, request.person)?;
+        self.upload_in_slot(slot, request, content).await
+    }
+
+    /// Leave to upload a file, for whoever reads something before it.
+    pub fn acquire_slot(&self, tenant: TenantId, person: Option<PersonId>) -> Result<UploadSlot> {
+        Ok(self.0.slots.acquire(tenant, person)?)
+    }
+
+    pub async fn upload_in_slot(
+        &self,
+        slot: UploadSlot,
+        request: UploadRequest,
+        content: UploadStream<'_>,
+    ) -> Result<Blob> {
+        let slot = Arc::new(slot);
         let quota = self.0.limits.tenant_bytes.min(request.tenant_bytes.unwrap_or(u64::MAX));
         self.check_announced(&request, quota).await?;
-        let upload = self.seal(&request, content).await?;
+        let upload = self.seal(&slot, &request, content).await?;
         let tenant = request.tenant;
         let now = self.0.clock.now();
-        let kept = UploadReference {
+        let kept = Arc::new(UploadReference {
             person: request.person,
             name: request.name.as_deref().and_then(clean_name),
             expires_at: now.plus(self.0.limits.unattached),
             now,
-        };
-        let (draft, file_key) = (Arc::new(upload.draft), upload.file_key);
-        let (begun, kept) = (draft.clone(), Arc::new(kept));
-        let reference = kept.clone();
-        let plan = self.0.db.write(tenant, move |tx| begin(tx, &begun, &file_key, quota, &reference)).await?;
+        });
+        let (begun, begun_key, reference) = (upload.draft.clone(), upload.file_key.clone(), kept.clone());
+        let plan =
+            self.0.db.write(tenant, move |tx| begin(tx, &begun, &begun_key, quota, &reference)).await?;
         if let UploadPlan::Existing(blob) = plan {
+            self.restore_missing(&slot, tenant, &blob, upload).await?;
             return Ok(blob);
         }
+        self.write(tenant, upload, kept).await
+    }
+
+    /// Stores a file that is begun, and makes it visible.
+    async fn write(
+        &self,
+        tenant: TenantId,
+        upload: SealedUpload,
+        kept: Arc<UploadReference>,
+    ) -> Result<Blob> {
+        let SealedUpload { draft, original, preview, .. } = upload;
         let blob = draft.blob.id;
-        let stored = self.store(tenant, &draft, upload.original, upload.preview).await;
+        let stored = self.store(tenant, &draft, original, preview).await;
         let published = match stored {
             Ok(()) => self.publish(tenant, draft, kept).await,
             Err(error) => Err(error),
         };
-        if !published.as_ref().is_ok_and(|published| published.id == blob) {
-            self.give_up(tenant, blob).await;
+        match &published {
+            Ok(published) if published.id == blob => {}
+            // The file may be ready, or its bytes may come yet: the sweep looks when that is known.
+            Err(error @ (Error::Database(StoreError::OutcomeUnknown) | Error::StorageTimeout(_))) => {
+                tracing::warn!(%error, %tenant, %blob, "an upload of unknown outcome is left for the sweep");
+            }
+            _ => self.give_up(tenant, blob).await,
         }
         published
     }
@@ -100,13 +131,19 @@ impl BlobService {
         Ok(())
     }
 
-    async fn seal(&self, request: &UploadRequest, mut content: UploadStream<'_>) -> Result<SealedUpload> {
+    async fn seal(
+        &self,
+        slot: &Arc<UploadSlot>,
+        request: &UploadRequest,
+        mut content: UploadStream<'_>,
+    ) -> Result<SealedUpload> {
         let (id, file_key) = (self.0.ids.next(), Arc::new(SealKey::random(self.0.random.as_ref())));
         let object = BlobObject { tenant: request.tenant, blob: id, variant: BlobVariant::Original };
         let limit = self.0.limits.upload_time;
-        let received = tokio::time::timeout(limit, self.receive(object, &file_key, &mut content)).await;
+        let receiving = self.receive(slot, (object, &file_key), &mut content);
+        let received = tokio::time::timeout(limit, receiving).await;
         let original = received.map_err(|_| UploadRefusal::TooSlow { limit })??;
-        let preview = self.preview(object, &file_key, &original).await?;
+        let preview = self.preview(slot, (object, &file_key), &original).await?;
         let stored_size =
             original.sealed.length + preview.as_ref().map_or(0, |preview| preview.sealed.length);
         let blob = Blob {
@@ -117,7 +154,7 @@ impl BlobService {
             preview: preview.as_ref().map(|preview| preview.size),
             created_at: self.0.clock.now(),
         };
-        let draft = BlobDraft { blob, digest: original.digest, stored_size };
+        let draft = Arc::new(BlobDraft { blob, digest: original.digest, stored_size });
         Ok(SealedUpload { draft, original, preview, file_key })
     }
 
@@ -147,17 +184,22 @@ impl BlobService {
             self.0.db.write(tenant, move |tx| publish(tx, &draft, &kept))
         };
         match unit(draft.clone(), kept.clone()).await {
-            // Another node published the same content between our look and our word; now it is seen.
-            Err(Error::Database(StoreError::Conflict { .. })) => unit(draft, kept).await,
+            // Another node published the same content between our look and our word, or we have ourselves and were not told: now it is
+            // seen.
+            Err(Error::Database(StoreError::Conflict { .. } | StoreError::OutcomeUnknown)) => {
+                unit(draft, kept).await
+            }
             published => published,
         }
     }
 
-    /// Removes at once what will not be seen. Where that fails, the sweep does it.
+    /// Removes at once what will not be seen. Where that fails, the sweep does it. A file that is ready keeps its bytes, whatever its writer
+    /// was told.
     async fn give_up(&self, tenant: TenantId, blob: munshi_types::BlobId) {
         let retired = self.0.db.write(tenant, move |tx| rows::retire_unpublished(tx, blob)).await;
         let removed = match retired {
-            Ok(()) => self.remove(tenant, blob).await,
+            Ok(true) => self.remove(tenant, blob).await,
+            Ok(false) => Ok(()),
             Err(error) => Err(Error::Database(error)),
         };
         if let Err(error) = removed {

@@ -58,6 +58,11 @@ impl BlobStore for DiskStore {
         Ok(opened.await?.map(|file| stream::try_unfold(file, read_piece).boxed()))
     }
 
+    async fn has(&self, object: BlobObject) -> Result<bool> {
+        let path = self.path(object);
+        run_blocking(move || path.try_exists().map_err(|error| Error::file(&path, "read", &error))).await
+    }
+
     async fn delete(&self, object: BlobObject) -> Result<()> {
         let path = self.path(object);
         run_blocking(move || match fs::remove_file(&path) {

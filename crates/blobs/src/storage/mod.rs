@@ -27,6 +27,9 @@ pub trait BlobStore: Send + Sync + std::fmt::Debug {
     /// None when there is no such object.
     async fn get(&self, object: BlobObject) -> Result<Option<SealedStream>>;
 
+    /// Whether there is such an object.
+    async fn has(&self, object: BlobObject) -> Result<bool>;
+
     async fn delete(&self, object: BlobObject) -> Result<()>;
 }
 

@@ -28,7 +28,10 @@ section! {
         tenant_mb: CountKind<1, 100_000_000> = 5_000,
         /// Memory for decoding one picture, in MB; pictures are decoded one at a time. 256 is enough for a photo of 60 megapixels.
         picture_memory_mb: CountKind<16, 16_000> = 256,
-        /// Files that one node takes at the same time.
+        /// Free space on the disk of the folder, in MB, below which files are refused: the database may need it. With a bucket, files lie in the
+        /// folder while they come in.
+        keep_free_mb: CountKind<0, 1_000_000> = 500,
+        /// Files that one node takes at the same time; at most 3 of them from one person.
         uploads_at_once: CountKind<1, 1_000> = 16,
         /// Time for an upload.
         upload_seconds: SecondsKind<5, 1_800> = 300,

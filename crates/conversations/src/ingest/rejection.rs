@@ -4,7 +4,9 @@ use munshi_identity::persons::seal_by_person;
 use munshi_store::Tx;
 
 use super::draft::IngestDraft;
-use super::{Admission, FixedReply, IngestOutcome, IngestServices, IngestStatus, RoutedMessage};
+use super::{
+    Admission, FixedReply, IngestOutcome, IngestServices, IngestStatus, RoutedMessage, attach_files,
+};
 use crate::decisions::{self, TurnDecision};
 use crate::error::{Error, Result};
 use crate::messages::{self, Message, MessageSpeaker, MessageStatus};
@@ -27,6 +29,9 @@ pub(super) fn reject_message(
         if incoming.door == Admission::Open { MessageStatus::Whole } else { MessageStatus::Refused };
     let message = new.build_message(incoming, standing);
     let by = seal_by_person(tx, new.person.id)?;
+    // What is kept keeps its files, and so may only have its sender's.
+    let attached = attach_files(tx, &message, new.person.id, incoming)?;
+    let message = Message { attached, ..message };
     messages::add(tx, by, &message)?;
     let numbered = sessions::record_reply(tx, new.session.id, &SessionUpdate::default(), (by, now))?;
     let numbered = numbered.ok_or(Error::NoRun)?;

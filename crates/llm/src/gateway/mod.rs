@@ -41,6 +41,7 @@ pub use reply_stream::ModelReplyStream;
 pub use route::{Capability, ModelRoute, RoutingStrategy};
 pub use strategy::RoutingHints;
 
+use self::estimate::CallEstimate;
 use self::fallback::TargetSearch;
 use self::health::TargetBreakers;
 use crate::chat::{ChatReply, ChatRequest};
@@ -115,6 +116,11 @@ impl Gateway {
 
     pub fn prices(&self) -> &PriceBook {
         &self.shared.prices
+    }
+
+    /// What a call may take of a budget at most, counted without asking anybody.
+    pub fn estimate_call(&self, target: &ModelTarget, request: &ChatRequest) -> CallSpend {
+        CallEstimate::for_request(target, request, &self.shared.prices, self.shared.clock.now()).most
     }
 
     /// Waits until the budgets of all ended calls are settled. For the end of the program.

@@ -191,6 +191,10 @@ pub(super) fn bombs() -> Vec<HostileFile> {
         let bytes = [&b"RIFF\xFF\0\0\0WEBP"[..], &chunk].concat();
         files.push(HostileFile::new(format!("webp of a large {what}"), bytes, &[DAMAGED, TOO_LARGE]));
     }
+    // Each says that it goes on to the end of the file.
+    let frame = [&b"ANMF"[..], &[0xFF; 4], &[0; 16]].concat();
+    let nested = [&b"RIFF\xFF\xFF\xFF\0WEBP"[..], &frame.repeat(100_000)].concat();
+    files.push(HostileFile::new("webp of frames within frames", nested, &[DAMAGED]));
     let texts: Vec<_> = (0..5000).map(|_| (b"tEXt", [b"a\0".to_vec(), vec![b'x'; 1000]].concat())).collect();
     files.push(HostileFile::new("png of many texts", png_of([2, 2], &texts), &SHOWN_OR_NOT));
     let grown = [&b"a\0\0\x78\x9c"[..], &[0xED, 0xC1, 0x01, 0x01], &[0; 4000]].concat();

@@ -8,6 +8,10 @@ import { offerLink } from "./link.js";
 const LONGEST = 15000;
 // How often it is asked what was put into the thread by itself.
 const NEWS = 5000;
+// Of three that one person may, so that another tab has one.
+const UPLOADS = 2;
+// Addresses of files end a quarter of an hour after they were read, or later.
+const FRESH = 10 * 60 * 1000;
 
 export function store(kind, name) {
   try {
@@ -49,6 +53,7 @@ export class Chat {
     this.live = new Map();
     this.last = new Map();
     this.queue = Promise.resolve();
+    this.uploads = { under: 0, waiting: [] };
     this.setWords(words, voice);
     this.tabs = "BroadcastChannel" in window ? new BroadcastChannel(`munshi:${place}`) : null;
     this.tabs?.addEventListener("message", () => this.refresh());
@@ -135,10 +140,12 @@ export class Chat {
   async look() {
     const newest = this.view.newestId();
     if (!newest || this.looking || this.refreshing || this.live.size || !this.view.isShown()) return;
+    if (Date.now() - this.shownAt > FRESH && this.view.hasFiles()) return this.refresh();
     this.looking = true;
     const news = await this.door.newer(newest).catch(() => null);
     this.looking = false;
     if (news?.messages.length) await this.refresh();
+    return undefined;
   }
 
   // What the server says is for whoever built the page; people hear it in their own words.
@@ -149,6 +156,7 @@ export class Chat {
 
   show(thread, isFirst) {
     this.thread = thread;
+    this.shownAt = Date.now();
     thread.messages.forEach((message) => this.view.message(message));
     const taken = new Set(thread.messages.map((message) => message.message_id));
     this.setOutgoing(this.outgoing().filter((item) => !taken.has(item.id)));
@@ -188,13 +196,46 @@ export class Chat {
     const tray = this.view.tray;
     const chip = tray.add(file.name);
     if (this.largest && file.size > this.largest) return tray.refuse(chip, this.words["attach-large"]);
+    const { signal } = chip.stop;
+    await this.takeTurn();
     try {
-      tray.keep(chip, await this.door.upload(file, (share) => tray.progress(chip, share)));
+      tray.keep(chip, await this.upload(file, (share) => tray.progress(chip, share), signal));
     } catch (error) {
+      // What was taken off the tray is not spoken of.
+      if (signal.aborted) return undefined;
       console.warn(error);
       tray.refuse(chip, this.words[{ 413: "attach-large", 415: "attach-kind", 422: "attach-kind" }[error.status] || "attach-failed"]);
+    } finally {
+      this.giveTurn();
     }
     return undefined;
+  }
+
+  // Where files of this person, or too many of others, are still being taken, that is over in a moment.
+  async upload(file, onprogress, signal) {
+    for (let tries = 1; ; tries += 1) {
+      try {
+        return await this.door.upload(file, onprogress, signal);
+      } catch (error) {
+        if (error.status !== 429 || error.retryAfter || tries > 3) throw error;
+        await this.rest(tries);
+      }
+    }
+  }
+
+  // The server takes few files of one person at a time: those beyond wait here.
+  takeTurn() {
+    if (this.uploads.under < UPLOADS) {
+      this.uploads.under += 1;
+      return undefined;
+    }
+    return new Promise((resolve) => this.uploads.waiting.push(resolve));
+  }
+
+  giveTurn() {
+    const next = this.uploads.waiting.shift();
+    if (next) next();
+    else this.uploads.under -= 1;
   }
 
   say(text, files = []) {

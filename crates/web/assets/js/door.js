@@ -1,6 +1,9 @@
 // The way to the server: what a visitor may ask for, with what they are known by.
 import { solve } from "./proof.js";
 
+// An upload that goes no further for so long goes no further at all; the server has no more to do with a file.
+const STALLED = 90000;
+
 export class Refused extends Error {
   constructor(status, body, headers) {
     super(body?.error?.message || `The server answered ${status}.`);
@@ -23,14 +26,19 @@ export class Door {
     this.proof = proof;
   }
 
-  async ask(path, options = {}) {
+  ask(path, options = {}) {
+    return this.proved((proof) => this.once(path, options, proof));
+  }
+
+  // Once more with another proof, where the first has gone stale.
+  async proved(attempt) {
     const proof = await this.proof(false);
     try {
-      return await this.once(path, options, proof);
+      return await attempt(proof);
     } catch (refused) {
       const other = refused.status === 401 && (await this.proof(true));
       if (!other || other === proof) throw refused;
-      return this.once(path, options, other);
+      return attempt(other);
     }
   }
 
@@ -83,23 +91,45 @@ export class Door {
     }
   }
 
-  // With a request of the older kind: it alone tells how much has gone.
-  async upload(file, onprogress) {
-    const token = (await this.proof(false)) || this.keep?.token;
+  upload(file, onprogress, signal) {
+    return this.proved((proof) => this.uploadOnce(file, { onprogress, signal, proof }));
+  }
+
+  // With a request of the older kind: it alone tells how much has gone. Where nothing goes for a while, the line is taken for broken.
+  uploadOnce(file, { onprogress, signal, proof }) {
+    const token = proof || this.keep?.token;
     return new Promise((resolve, reject) => {
+      if (signal.aborted) return reject(signal.reason);
       const request = new XMLHttpRequest();
+      let timer;
+      const waits = () => {
+        clearTimeout(timer);
+        timer = setTimeout(() => request.abort(), STALLED);
+      };
+      const stop = () => request.abort();
+      signal.addEventListener("abort", stop);
       request.open("POST", this.base + this.at(`/uploads?name=${encodeURIComponent(file.name)}`));
       request.responseType = "json";
       request.setRequestHeader("accept", "application/json");
       request.setRequestHeader("content-type", "application/octet-stream");
       if (token) request.setRequestHeader("authorization", `Bearer ${token}`);
-      request.upload.addEventListener("progress", (event) => event.lengthComputable && onprogress(event.loaded / event.total));
+      request.upload.addEventListener("progress", (event) => {
+        waits();
+        if (event.lengthComputable) onprogress(event.loaded / event.total);
+      });
+      request.addEventListener("loadend", () => {
+        clearTimeout(timer);
+        signal.removeEventListener("abort", stop);
+      });
       request.addEventListener("load", () => {
         if (request.status < 300) return resolve(request.response);
         return reject(new Refused(request.status, request.response, { get: (name) => request.getResponseHeader(name) }));
       });
       request.addEventListener("error", () => reject(new TypeError("the line broke")));
+      request.addEventListener("abort", () => reject(signal.aborted ? signal.reason : new TypeError("the upload stalled")));
+      waits();
       request.send(file);
+      return undefined;
     });
   }
 

@@ -21,7 +21,7 @@ export class Tray {
   }
 
   add(name) {
-    const chip = { name, file: null, isOver: false };
+    const chip = { name, file: null, isOver: false, stop: new AbortController() };
     const label = this.view.words["attach-remove"].replace("{name}", name);
     chip.bar = el("progress", { max: "1", value: "0", "aria-label": name });
     const remove = el("button", { type: "button", "aria-label": label, onclick: () => this.remove(chip) }, icon(...ICONS.close));
@@ -51,6 +51,7 @@ export class Tray {
   }
 
   remove(chip) {
+    chip.stop.abort();
     this.chips = this.chips.filter((one) => one !== chip);
     chip.node.remove();
     this.changed();
@@ -80,13 +81,21 @@ export class Tray {
   }
 }
 
+const address = (url, base) => new URL(url, base || location).href;
+
 // A picture as the server made it anew, or a name to be downloaded.
 export function fileThing(file, base) {
-  const at = (url) => new URL(url, base || location).href;
   const name = file.name || file.media_type;
-  const open = { class: "file", href: at(file.url), download: file.name || "", rel: "noopener" };
+  const open = { class: "file", href: address(file.url, base), download: file.name || "", rel: "noopener" };
   if (!file.preview) return el("p", { class: "card" }, el("a", open, name));
   const { url, width, height } = file.preview;
-  const image = el("img", { src: at(url), width, height, alt: name, loading: "lazy" });
+  const image = el("img", { src: address(url, base), width, height, alt: name, loading: "lazy" });
   return el("figure", {}, el("a", open, image));
+}
+
+// What stands there already gets the newest address; a picture that has come needs none.
+export function renewFile(node, file, base) {
+  node.querySelector("a.file").href = address(file.url, base);
+  const image = node.querySelector("img");
+  if (image && file.preview && !image.naturalWidth) image.src = address(file.preview.url, base);
 }

@@ -1,6 +1,6 @@
 // What a conversation looks like. It knows nodes and words, and nothing of servers; `on`, which a chat sets, hears what people do.
 import { el, icon, picture, ICONS } from "./dom.js";
-import { Tray, fileThing } from "./tray.js";
+import { Tray, fileThing, renewFile } from "./tray.js";
 import { link, markdown, safeLink, TOOL_LINKS } from "./markdown.js";
 
 const NEAR = 120;
@@ -194,6 +194,10 @@ export class View {
     });
   }
 
+  hasFiles() {
+    return Boolean(this.thread.querySelector("a.file"));
+  }
+
   // The newest message that stands here whole, by the server's id of it.
   newestId() {
     return [...this.thread.children].reverse().find((item) => item.stored)?.stored;
@@ -300,11 +304,15 @@ export class View {
   // Pictures, QR codes and links that came with a reply: more may come with each tool, and the same again with the stored
   // message.
   things(item, attachments) {
-    item.shown ||= new Set();
+    item.shown ||= new Map();
     const made = attachments.map((one) => {
-      // The address of a file is another each time.
-      const key = one.kind === "file" ? one.id : JSON.stringify(one);
-      return !item.shown.has(key) && item.shown.add(key) && this.thing(one);
+      const isFile = one.kind === "file";
+      const key = isFile ? one.id : JSON.stringify(one);
+      const known = item.shown.get(key);
+      if (known === undefined) item.shown.set(key, this.thing(one) || null);
+      // The address of a file is another each time, and the old one ends.
+      else if (known && isFile) renewFile(known, one, this.base);
+      return known === undefined && item.shown.get(key);
     }).filter(Boolean);
     if (!made.length) return;
     if (!item.querySelector(".things")) item.querySelector(".text").after(el("div", { class: "things" }));

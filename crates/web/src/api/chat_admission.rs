@@ -3,13 +3,14 @@
 use std::sync::Arc;
 
 use munshi_agent::MessageReceipt;
+use munshi_blobs::references::parse_reference;
 use munshi_conversations::messages::{self, MessageStatus};
 use munshi_conversations::runs;
 use munshi_safety::rate_limits::RateLimit;
 use munshi_server::error::{ApiError, ApiErrorCode};
 use munshi_tiers::{AddressResolution, BindingResolution};
-use munshi_types::PersonId;
 use munshi_types::tier::{Channel, TierName};
+use munshi_types::{BlobId, PersonId};
 
 use super::access::AuthorizedCaller;
 use super::speaker::ApiSpeaker;
@@ -108,22 +109,25 @@ async fn was_sent_before(
     Ok(key.api.db.read(key.tenant(), read).await?.is_some())
 }
 
-/// The same id with other words is a mistake, and not the same message.
-pub(crate) async fn check_same_text(
+/// The same id with other words or other files is a mistake, and not the same message.
+pub(crate) async fn check_same_message(
     api: &ApiState,
     received: &MessageReceipt,
     text: String,
+    files: &[BlobId],
 ) -> Result<(), ApiError> {
     let message = received.message;
     let stored = api.db.read(received.tenant, move |tx| messages::find(tx, message)).await?;
-    match stored {
-        Some(stored) if stored.standing != MessageStatus::Refused && stored.text != text => {
-            Err(ApiError::new(
-                ApiErrorCode::Conflict,
-                "A message with this id but a different text was already received.",
-            )
-            .hint("Use a unique id for each message; the same id means the same message."))
-        }
-        _ => Ok(()),
-    }
+    let Some(stored) = stored.filter(|stored| stored.standing != MessageStatus::Refused) else {
+        return Ok(());
+    };
+    let carried = stored.attached.iter().filter_map(|attached| parse_reference(&attached.reference));
+    let differs = match carried.eq(files.iter().copied()) {
+        true if stored.text == text => return Ok(()),
+        true => "a different text",
+        false => "different files",
+    };
+    let what = format!("A message with this id but {differs} was already received.");
+    Err(ApiError::new(ApiErrorCode::Conflict, what)
+        .hint("Use a unique id for each message; the same id means the same message."))
 }

@@ -11,9 +11,11 @@ pub(crate) fn convert_file_error(error: Error) -> ApiError {
         Error::Unknown(_) | Error::Address => {
             ApiError::new(ApiErrorCode::NotFound, sentence(&error.to_string()))
         }
-        Error::Storage(why) => ApiError::new(ApiErrorCode::Unavailable, "The file store does not answer.")
-            .hint("Try again in a minute.")
-            .caused_by(std::io::Error::other(why)),
+        Error::Storage(why) | Error::StorageTimeout(why) => {
+            ApiError::new(ApiErrorCode::Unavailable, "The file store does not answer.")
+                .hint("Try again in a minute.")
+                .caused_by(std::io::Error::other(why))
+        }
         error @ (Error::Missing(_) | Error::Damaged(_)) => ApiError::internal(error),
     }
 }
@@ -28,6 +30,7 @@ fn convert_refusal(refusal: &UploadRefusal) -> ApiError {
         R::BrokenOff => ApiErrorCode::BadRequest,
         R::TooSlow { .. } => ApiErrorCode::SlowRequest,
         R::TooManyUploads => ApiErrorCode::TooManyRequests,
+        R::DiskFull => ApiErrorCode::Unavailable,
     };
     // What happened, and what would pass.
     let text = refusal.to_string();

@@ -15,7 +15,7 @@ use serde_json::Value;
 
 use super::results;
 use crate::api::access::AuthorizedCaller;
-use crate::api::chat_admission::{ChatAdmission, admit, check_same_text};
+use crate::api::chat_admission::{ChatAdmission, admit, check_same_message};
 use crate::api::speaker::{ApiSpeaker, key_client_id};
 use crate::api::turn_errors::convert_turn_error;
 
@@ -71,7 +71,7 @@ pub(crate) async fn ask(
     let options = ReceiveOptions { limits, key_use, ..ReceiveOptions::default() };
     let received = key.api.engine.receive_with_options(inbound, options).await.map_err(convert_turn_error)?;
     if received.status == IngestStatus::SeenBefore {
-        check_same_text(&key.api, &received, asked.message).await?;
+        check_same_message(&key.api, &received, asked.message, &[]).await?;
     }
     await_outcome(key, received.run, timeout).await
 }

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use munshi_blobs::references::{BlobHolder, find_name, parse_reference};
+use munshi_blobs::references::{BlobHolder, find_name, is_attached, parse_reference};
 use munshi_blobs::{Blob, BlobVariant, address, rows};
 use munshi_conversations::messages::Message;
 use munshi_server::error::ApiError;
@@ -79,7 +79,8 @@ impl FileView {
     }
 }
 
-/// The files that a message carries. One that was removed meanwhile is not there.
+/// The files that a message carries. One that was removed meanwhile is not there, nor one that the message only names: whatever id stands in it,
+/// nobody gets the address of a file that does not hang on it.
 pub(crate) fn list_files(
     tx: &mut Tx<'_>,
     message: &Message,
@@ -87,6 +88,9 @@ pub(crate) fn list_files(
 ) -> Result<Vec<FileView>, ApiError> {
     let mut views = Vec::new();
     for id in message.attached.iter().filter_map(|attached| parse_reference(&attached.reference)) {
+        if !is_attached(tx, id, message.id)? {
+            continue;
+        }
         if let Some(blob) = rows::find(tx, id)? {
             let name = find_name(tx, id, BlobHolder::Message(message.id))?;
             views.push(FileView::build(tx, &blob, name, terms)?);

@@ -8,11 +8,13 @@ use bytes::Bytes;
 use futures_util::{StreamExt, stream};
 use munshi_identity::Role;
 use munshi_identity::keys::KeySubject;
+use munshi_safety::budget::{BudgetSettings as Budgets, UsagePlan};
+use munshi_store::{Tx, params};
 use munshi_test_support::hostile_files::{self, HIDDEN, HostileFile, hostile_files};
 use munshi_test_support::models::ScriptedTurn;
 use serde_json::{Value, json};
 
-use crate::api::support::{Installation, LARGEST_FILE, Reply};
+use crate::api::support::{Installation, LARGEST_FILE, Reply, Setup};
 use crate::api::visits::{Browser, FRONT, cookie, own};
 
 fn raw(path: &str, key: &str, body: impl Into<Body>) -> Request<Body> {
@@ -69,9 +71,13 @@ on_both! {
         let picture = hostile_files::png();
         let file = upload(&house, raw("/v1/uploads?name=..%2Fbill.exe", &key, picture.clone())).await.is(201);
         assert_eq!((file["media_type"].as_str(), file["size"].as_u64()), (Some("image/png"), Some(picture.len() as u64)));
-        let body = json!({ "binding": "counter", "text": "the bill", "attachments": [file["id"]] });
+        let body = json!({ "binding": "counter", "text": "the bill", "attachments": [file["id"]], "message_id": "bill-1" });
         let reply = house.post("/v1/chat", &key, body).await.is(200);
         let path = format!("/v1/sessions/{}/messages", reply["session"].as_str().unwrap());
+        for (files, code) in [(json!([file["id"]]), 200), (json!([]), 409)] {
+            let again = json!({ "binding": "counter", "text": "the bill", "attachments": files, "message_id": "bill-1" });
+            assert_eq!(house.post("/v1/chat", &key, again).await.status, code, "the same id is the same message");
+        }
         let said = house.get(&path, &key).await.is(200).to_string();
         assert!(said.contains(file["id"].as_str().unwrap()) && said.contains("bill.exe"), "{said}");
 
@@ -97,7 +103,9 @@ on_both! {
     }
 
     async fn nobody_sends_or_sees_what_is_anothers(test: TestDb) {
-        let house = Installation::open(&test, []).await;
+        let budgets =
+            Budgets { person_interactions_day: Some(1), plan: UsagePlan::Business, ..Budgets::default() };
+        let house = Installation::open_with(&test, [ScriptedTurn::text("Hello.")], Setup { budgets, ..Setup::default() }).await;
         let (shop, staff) = (house.shop.tenant, house.shop.staff);
         let customer = house.customer("Raju").await;
         let own = house.key_with(shop, KeySubject::Person(staff), None, None).await;
@@ -119,7 +127,33 @@ on_both! {
         upload(&house, raw("/v1/uploads", "", "x")).await.refused(401, "unauthenticated");
         let role = house.key(Role::Owner).await;
         assert!(upload(&house, raw("/v1/uploads", &role, "x")).await.refused(422, "invalid").contains("person"));
-        upload(&house, raw(&format!("/v1/uploads?person={customer}"), &role, "x")).await.is(201);
+        let hers = upload(&house, raw(&format!("/v1/uploads?person={customer}"), &role, "x")).await.is(201);
+        // Nor where a limit answers: the message is kept, and what it carries with it.
+        house.post("/v1/chat", &theirs, json!({ "binding": "counter", "text": "hello" })).await.is(200);
+        let body = json!({ "binding": "counter", "text": "mine", "attachments": [id] });
+        house.post("/v1/chat", &theirs, body).await.refused(422, "invalid");
+        let body = json!({ "binding": "counter", "text": "mine", "attachments": [hers["id"]] });
+        let reply = house.post("/v1/chat", &theirs, body).await.is(200);
+        assert_eq!(reply["degraded"], true, "{reply}");
+        let hang = "SELECT COUNT(*) FROM blob_references WHERE tenant_id = $1 AND holder = 'message'";
+        assert_eq!(house.number(shop, hang).await, 1);
+    }
+
+    async fn a_page_shows_no_file_that_does_not_hang_on_its_message(test: TestDb) {
+        let house = Installation::open(&test, [ScriptedTurn::text("Hello."), ScriptedTurn::text("Nice.")]).await;
+        let (headers, _) = Browser::default().say(&house, "hello", "1").await;
+        let browser = Browser::default().with("cookie", cookie(&headers));
+        let file = upload(&house, browser.upload("a.txt", Body::from("a note"))).await.is(201);
+        let said = json!({ "text": "look", "message_id": own("2"), "attachments": [file["id"]] });
+        assert_eq!(browser.tries(&house, &said).await.0, 200);
+        let (_, before) = browser.get(&house, FRONT).await;
+        assert!(before.to_string().contains("a.txt"), "{before}");
+        let part = |tx: &mut Tx<'_>| {
+            tx.execute("DELETE FROM blob_references WHERE tenant_id = $1 AND holder = 'message'", params![])
+        };
+        house.db.write(house.shop.tenant, part).await.unwrap();
+        let (_, after) = browser.get(&house, FRONT).await;
+        assert!(!after.to_string().contains("/files/"), "{after}");
     }
 
     async fn a_form_brings_the_same_as_a_body(test: TestDb) {
@@ -128,6 +162,8 @@ on_both! {
         let plain = upload(&house, raw("/v1/uploads", &key, "hello")).await.is(201);
         let formed = upload(&house, form("/v1/uploads", &key, ("notes.txt", Body::from("hello")))).await.is(201);
         assert_eq!((&formed["id"], &formed["name"]), (&plain["id"], &json!("notes.txt")), "stored once");
+        let secret = upload(&house, form("/v1/uploads", &key, ("2345 6789 0124.txt", Body::from("mine")))).await.is(201);
+        assert!(secret["name"].is_null() && !secret.to_string().contains("2345"), "{secret}");
         let mut cut = raw("/v1/uploads", &key, "--munshi-test\r\n");
         cut.headers_mut().insert("content-type", "multipart/form-data; boundary=munshi-test".parse().unwrap());
         upload(&house, cut).await.refused(400, "bad_request");
@@ -137,6 +173,25 @@ on_both! {
         let mut announced = raw("/v1/uploads", &key, Body::empty());
         announced.headers_mut().insert("content-length", (LARGEST_FILE + 1).to_string().parse().unwrap());
         upload(&house, announced).await.refused(413, "too_large");
+    }
+
+    async fn forms_whose_file_never_comes_take_slots_as_uploads_do(test: TestDb) {
+        let house = Installation::open(&test, []).await;
+        let key = house.key_with(house.shop.tenant, KeySubject::Person(house.shop.staff), None, None).await;
+        let hanging = || {
+            let body = Body::from_stream(stream::pending::<Result<Bytes, std::io::Error>>());
+            house.send(form("/v1/uploads", &key, ("a.txt", body)))
+        };
+        let all = futures_util::future::join_all([hanging(), hanging(), hanging()]);
+        let one_more = async {
+            tokio::time::sleep(Duration::from_millis(500)).await;
+            upload(&house, raw("/v1/uploads", &key, "hello")).await
+        };
+        let refused = tokio::select! {
+            _ = all => panic!("they wait for ever"),
+            reply = one_more => reply,
+        };
+        refused.refused(429, "too_many_requests");
     }
 
     async fn somebody_at_a_page_sends_a_picture_once_they_have_said_something(test: TestDb) {

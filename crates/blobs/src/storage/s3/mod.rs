@@ -1,4 +1,4 @@
-//! Files in an S3 bucket, by three requests: PUT, GET, DELETE. A file is at most what an installation allows one to be (some 25 MB), so one
+//! Files in an S3 bucket, by four requests: PUT, GET, HEAD, DELETE. A file is at most what an installation allows one to be (some 25 MB), so one
 //! PUT does, and no object stands half written: S3 shows it when all of it has come with the promised hash.
 
 mod body;
@@ -74,6 +74,8 @@ struct S3Request<'a> {
 enum S3Failure {
     /// May pass when tried again.
     Transient(String),
+    /// So may this, and what was asked may happen yet.
+    Timeout(String),
     Lasting(String),
 }
 
@@ -89,21 +91,25 @@ impl S3Store {
 
     /// The answer to a request, once it is one that counts: a success, or that there is no such object.
     async fn send(&self, request: S3Request<'_>) -> Result<Response> {
-        let mut pause = FIRST_PAUSE;
-        let mut tries = 0;
+        let (mut pause, mut tries, mut timed_out) = (FIRST_PAUSE, 0, false);
         loop {
             tries += 1;
-            match self.try_once(&request).await {
+            let failure = match self.try_once(&request).await {
                 Ok(response) => return Ok(response),
-                Err(S3Failure::Transient(why)) if tries < TRIES => {
-                    tracing::debug!(%why, method = request.method, "the S3 server is asked again");
-                    tokio::time::sleep(pause).await;
-                    pause *= 4;
-                }
-                Err(S3Failure::Transient(why) | S3Failure::Lasting(why)) => {
-                    return Err(Error::Storage(format!("{} {}: {why}", request.method, self.options.bucket)));
-                }
+                Err(failure) => failure,
+            };
+            timed_out |= matches!(failure, S3Failure::Timeout(_));
+            let (why, is_lasting) = match failure {
+                S3Failure::Transient(why) | S3Failure::Timeout(why) => (why, false),
+                S3Failure::Lasting(why) => (why, true),
+            };
+            if is_lasting || tries == TRIES {
+                let why = format!("{} {}: {why}", request.method, self.options.bucket);
+                return Err(if timed_out { Error::StorageTimeout(why) } else { Error::Storage(why) });
             }
+            tracing::debug!(%why, method = request.method, "the S3 server is asked again");
+            tokio::time::sleep(pause).await;
+            pause *= 4;
         }
     }
 
@@ -121,6 +127,7 @@ impl S3Store {
         let mut builder = match request.method {
             "PUT" => self.client.put(url),
             "DELETE" => self.client.delete(url),
+            "HEAD" => self.client.head(url),
             _ => self.client.get(url),
         };
         builder = builder
@@ -133,8 +140,7 @@ impl S3Store {
         }
         let limit = if request.file.is_some() { UPLOAD } else { ANSWER };
         let sent = tokio::time::timeout(limit, builder.send()).await;
-        let sent =
-            sent.map_err(|_| S3Failure::Transient(format!("no answer within {} s", limit.as_secs())))?;
+        let sent = sent.map_err(|_| S3Failure::Timeout(format!("no answer within {} s", limit.as_secs())))?;
         let response = sent.map_err(|error| {
             let causes = list_causes(&error).join(": ");
             S3Failure::Transient(if causes.is_empty() { error.without_url().to_string() } else { causes })
@@ -181,6 +187,11 @@ impl BlobStore for S3Store {
             return Ok(None);
         }
         Ok(Some(stream::try_unfold(response, next_piece).boxed()))
+    }
+
+    async fn has(&self, object: BlobObject) -> Result<bool> {
+        let response = self.send(S3Request { method: "HEAD", object, file: None }).await?;
+        Ok(response.status() != StatusCode::NOT_FOUND)
     }
 
     async fn delete(&self, object: BlobObject) -> Result<()> {

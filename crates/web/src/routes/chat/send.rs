@@ -16,7 +16,7 @@ use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
 use crate::api::access::AuthorizedCaller;
-use crate::api::chat_admission::{ChatAdmission, admit, check_same_text, resolve_binding};
+use crate::api::chat_admission::{ChatAdmission, admit, check_same_message, resolve_binding};
 use crate::api::speaker::{ApiSpeaker, SpeakerReference, key_client_id};
 use crate::api::stream::{self, RunStreamSource};
 use crate::api::turn_errors::convert_turn_error;
@@ -111,11 +111,12 @@ pub(crate) async fn send_chat(
     Json(message): Json<SendChatRequest>,
 ) -> Result<Response, ApiError> {
     let streams = message.stream.unwrap_or_else(|| wants_events(&headers));
+    let files = message.attachments.clone();
     let (inbound, options) = build_inbound(&key, message, &headers).await?;
     let text = inbound.text.clone();
     let received = key.api.engine.receive_with_options(inbound, options).await.map_err(convert_turn_error)?;
     if received.status == IngestStatus::SeenBefore {
-        check_same_text(&key.api, &received, text).await?;
+        check_same_message(&key.api, &received, text, &files).await?;
     }
     let mut response = if streams {
         stream_answer(&app, &key, &received).await?

@@ -16,7 +16,7 @@ use munshi_types::tier::TierName;
 use munshi_types::{AttachedFile, InboundMessage, InboundTarget, MessageId};
 
 use crate::api::access::AuthorizedCaller;
-use crate::api::chat_admission::{ChatAdmission, admit, check_same_text, resolve_binding};
+use crate::api::chat_admission::{ChatAdmission, admit, check_same_message, resolve_binding};
 use crate::api::speaker::ApiSpeaker;
 use crate::api::turn_errors::convert_turn_error;
 use crate::app::App;
@@ -146,7 +146,7 @@ impl Asked {
         };
         let received = key.api.engine.receive_with_options(inbound, options).await?;
         if received.status == IngestStatus::SeenBefore {
-            check_same_text(&key.api, &received, text).await?;
+            check_same_message(&key.api, &received, text, &[]).await?;
         }
         Ok((received, self.binding.binding_name.to_string()))
     }

@@ -25,7 +25,7 @@ use munshi_types::{BlobId, ClientScreen, Id, InboundMessage, InboundTarget, Mess
 use serde::Deserialize;
 use utoipa::ToSchema;
 
-use crate::api::chat_admission::check_same_text;
+use crate::api::chat_admission::check_same_message;
 use crate::api::stream::{self, StreamEventRenderer};
 use crate::api::turn_errors::convert_turn_error;
 use crate::app::App;
@@ -150,7 +150,7 @@ pub(crate) async fn send_visit_message(
         Err(error) => return Err(build_rejection(&visitor, &said.message_id, error).await),
     };
     if received.status == IngestStatus::SeenBefore {
-        check_same_text(&visitor.api, &received, said.text).await?;
+        check_same_message(&visitor.api, &received, said.text, &said.attachments).await?;
         check_resend_window(&visitor, &received).await?;
     }
     let mut response = stream_answer(&app, &visitor, &received, (voice, client)).await?;
