@@ -186,6 +186,11 @@ impl KeySource for KeyWorker {
         self.call(move |store, runtime| runtime.block_on(store.load(tenant, id)))
     }
 
+    fn load_all(&self, tenant: TenantId, ids: &[DataKeyId]) -> Result<Vec<(DataKeyId, StoredKey)>> {
+        let ids = ids.to_vec();
+        self.call(move |store, runtime| runtime.block_on(store.load_all(tenant, &ids)))
+    }
+
     fn load_or_create_own(&self, tenant: TenantId, which: OwnKey) -> Result<(DataKeyId, SealKey)> {
         self.call(move |store, runtime| runtime.block_on(store.load_or_create_own(tenant, which)))
     }

@@ -48,6 +48,12 @@ pub trait Keyring: Send + Sync + fmt::Debug {
 
     /// Remembers such a key. Only what is committed.
     fn remember_key(&self, tenant: TenantId, owner: Uuid, key: DataKeyId);
+
+    /// Fetches those of these keys that are not in memory yet, all in one request. At most [`prefetch_limit`](Self::prefetch_limit).
+    fn prefetch_keys(&self, tenant: TenantId, keys: &[DataKeyId]) -> Result<()>;
+
+    /// How many keys stay in memory beside one another for sure; at least one.
+    fn prefetch_limit(&self) -> usize;
 }
 
 /// Whose key a value is sealed with.
@@ -216,6 +222,12 @@ pub(crate) fn require_keyring(keyring: Option<&dyn Keyring>) -> Result<&dyn Keyr
 
 pub(crate) fn no_keyring() -> Error {
     Error::Misuse("this database was opened without its keys".to_owned())
+}
+
+/// The key that a stored text names; none where it stands plain.
+pub(crate) fn find_named_key(text: &str) -> Option<DataKeyId> {
+    let sealed = parse_sealed(text)?;
+    Uuid::from_slice(sealed.get(..16)?).ok().map(DataKeyId::from_uuid)
 }
 
 /// Whether a stored text is sealed, as the job that seals what is left asks.

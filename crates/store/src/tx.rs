@@ -6,6 +6,7 @@ use uuid::Uuid;
 
 use crate::error::{Error, Result};
 use crate::row::Row;
+use crate::sealed_batch::open_all;
 use crate::sealing::{Keyring, SealedBy, SealedCell, SealedText, open_column};
 use crate::session::UnitSession;
 use crate::sql::{PlatformSql, Sql};
@@ -93,6 +94,11 @@ impl Tx<'_> {
     /// Opens what was sealed for a cell and is kept elsewhere than in a row, such as in a file.
     pub fn open(&self, cell: SealedCell, text: &str) -> Result<String> {
         open_column(Column::Text(text), cell, (Some(self.tenant), Some(self.session.keyring()?)))
+    }
+
+    /// Opens many values, the keys of all of them fetched together. One that can't be opened is an error in its place.
+    pub fn open_all(&self, values: &[(SealedCell, &str)]) -> Result<Vec<Result<String>>> {
+        open_all(values, self.tenant, self.session.keyring()?)
     }
 
     /// Seals a text for its cell, to be bound in the same unit.

@@ -11,7 +11,12 @@ use uuid::Uuid;
 
 /// A keyring for the handles on the databases of tests. The ids name the keys of persons.
 pub fn memory_keyring(ids: IdGenerator) -> Arc<dyn Keyring> {
-    Arc::new(CachedKeyring::new(KeysOf(ids), Arc::new(SystemRandom), 1000))
+    bounded_keyring(ids, 1000)
+}
+
+/// The same, which keeps so many keys in memory, and counts how often it asked for some.
+pub fn bounded_keyring(ids: IdGenerator, most: usize) -> Arc<CachedKeyring> {
+    Arc::new(CachedKeyring::new(KeysOf(ids), Arc::new(SystemRandom), most))
 }
 
 struct KeysOf(IdGenerator);
@@ -19,6 +24,10 @@ struct KeysOf(IdGenerator);
 impl KeySource for KeysOf {
     fn load(&self, tenant: TenantId, id: DataKeyId) -> Result<StoredKey> {
         Ok(StoredKey::Live(derive(tenant, id)))
+    }
+
+    fn load_all(&self, tenant: TenantId, ids: &[DataKeyId]) -> Result<Vec<(DataKeyId, StoredKey)>> {
+        ids.iter().map(|id| Ok((*id, self.load(tenant, *id)?))).collect()
     }
 
     fn load_or_create_own(&self, tenant: TenantId, which: OwnKey) -> Result<(DataKeyId, SealKey)> {
