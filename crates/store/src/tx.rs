@@ -96,6 +96,11 @@ impl Tx<'_> {
         open_column(Column::Text(text), cell, (Some(self.tenant), Some(self.session.keyring()?)))
     }
 
+    /// The same of JSON that was read where no unit of this tenant could open it.
+    pub fn open_json(&self, cell: SealedCell, json: &JsonText) -> Result<JsonText> {
+        open_column(Column::Text(json.as_str()), cell, (Some(self.tenant), Some(self.session.keyring()?)))
+    }
+
     /// Opens many values, the keys of all of them fetched together. One that can't be opened is an error in its place.
     pub fn open_all(&self, values: &[(SealedCell, &str)]) -> Result<Vec<Result<String>>> {
         open_all(values, self.tenant, self.session.keyring()?)
@@ -114,6 +119,11 @@ impl Tx<'_> {
     /// The same of JSON that is written already.
     pub fn seal_written(&self, by: SealedBy, cell: SealedCell, json: &JsonText) -> Result<JsonText> {
         self.seal(by, cell, json.as_str()).map(SealedText::into_json)
+    }
+
+    /// Bytes for a column of bytes, where another column of the row says that they are sealed.
+    pub fn seal_bytes(&self, by: SealedBy, cell: SealedCell, bytes: &[u8]) -> Result<Vec<u8>> {
+        cell.seal_bytes((self.tenant, by), bytes, self.session.keyring()?)
     }
 
     /// The cipher and its keys, for those who find or make a person's.

@@ -19,6 +19,37 @@ pub fn bounded_keyring(ids: IdGenerator, most: usize) -> Arc<CachedKeyring> {
     Arc::new(CachedKeyring::new(KeysOf(ids), Arc::new(SystemRandom), most))
 }
 
+/// A keyring whose store of keys does not answer.
+pub fn unreachable_keyring() -> Arc<dyn Keyring> {
+    Arc::new(CachedKeyring::new(UnreachableKeys, Arc::new(SystemRandom), 1000))
+}
+
+struct UnreachableKeys;
+
+impl UnreachableKeys {
+    fn error() -> munshi_keys::Error {
+        munshi_keys::Error::Key("the store of keys does not answer".to_owned())
+    }
+}
+
+impl KeySource for UnreachableKeys {
+    fn load(&self, _: TenantId, _: DataKeyId) -> Result<StoredKey> {
+        Err(Self::error())
+    }
+
+    fn load_all(&self, _: TenantId, _: &[DataKeyId]) -> Result<Vec<(DataKeyId, StoredKey)>> {
+        Err(Self::error())
+    }
+
+    fn load_or_create_own(&self, _: TenantId, _: OwnKey) -> Result<(DataKeyId, SealKey)> {
+        Err(Self::error())
+    }
+
+    fn make_person_keys(&self, _: TenantId, _: usize) -> Result<Vec<(DataKeyId, SealKey)>> {
+        Err(Self::error())
+    }
+}
+
 struct KeysOf(IdGenerator);
 
 impl KeySource for KeysOf {
