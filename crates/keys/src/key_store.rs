@@ -16,6 +16,9 @@ use crate::masters::MasterKeys;
 /// Looking after keys, in the database that holds nothing else.
 pub(crate) const KEYS: PlatformScope = PlatformScope::new("keys");
 
+/// How often making keys begins again while a tenant's key is rotated.
+const TRIES: usize = 4;
+
 /// What else a tenant has a key for than its persons.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum OwnKey {
@@ -132,12 +135,29 @@ impl KeyStore {
         self.make(tenant, "person", count).await
     }
 
+    /// Begins again where the tenant's key was rotated meanwhile.
     async fn make(
         &mut self,
         tenant: TenantId,
         kind: &'static str,
         count: usize,
     ) -> Result<Vec<(DataKeyId, SealKey)>> {
+        for _ in 0..TRIES {
+            if let Some(made) = self.try_make(tenant, kind, count).await? {
+                return Ok(made);
+            }
+        }
+        let what = "the tenant's key is rotated again and again".to_owned();
+        Err(Error::Store(munshi_store::Error::Busy(what)))
+    }
+
+    /// None where the tenant's key is another now.
+    async fn try_make(
+        &mut self,
+        tenant: TenantId,
+        kind: &'static str,
+        count: usize,
+    ) -> Result<Option<Vec<(DataKeyId, SealKey)>>> {
         let (number, wrapping) = self.current_tenant_key(tenant).await?;
         let (mut made, mut rows) = (Vec::with_capacity(count), Vec::with_capacity(count));
         for _ in 0..count {
@@ -148,19 +168,16 @@ impl KeyStore {
         let now = self.clock.now();
         let write = move |tx: &mut PlatformTx<'_>| {
             // Held from here on: a rotation does not take the tenant's key away meanwhile.
-            if tx
-                .optional(
-                    across_tenants((
-                        "SELECT 1 FROM tenant_keys WHERE tenant_id = $1 AND number = $2",
-                        "SELECT 1 FROM tenant_keys WHERE tenant_id = $1 AND number = $2 FOR SHARE",
-                    )),
-                    params![tenant, number],
-                    |_| Ok(()),
-                )?
-                .is_none()
-            {
-                let what = "the tenant's key was rotated meanwhile".to_owned();
-                return Err(Error::Store(munshi_store::Error::Busy(what)));
+            let held = tx.optional(
+                across_tenants((
+                    "SELECT 1 FROM tenant_keys WHERE tenant_id = $1 AND number = $2",
+                    "SELECT 1 FROM tenant_keys WHERE tenant_id = $1 AND number = $2 FOR SHARE",
+                )),
+                params![tenant, number],
+                |_| Ok(()),
+            )?;
+            if held.is_none() {
+                return Ok(false);
             }
             for (id, wrapped) in rows {
                 tx.execute(
@@ -171,10 +188,9 @@ impl KeyStore {
                     params![tenant, id, kind, number, wrapped, now],
                 )?;
             }
-            Ok(())
+            Ok::<_, Error>(true)
         };
-        self.db.platform(KEYS).write(write).await?;
-        Ok(made)
+        Ok(self.db.platform(KEYS).write(write).await?.then_some(made))
     }
 
     pub(crate) fn wrapper(&self) -> KeyWrapper {
