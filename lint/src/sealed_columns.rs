@@ -1,4 +1,5 @@
-//! Every column of TEXT and JSON says in `migrations/columns.toml` whether it is sealed at rest, and a sealed one is used as such.
+//! Every column of TEXT and JSON says in `migrations/columns.toml` whether it is sealed at rest, and a sealed one is used as such. One of
+//! BYTES says so where it is.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -13,6 +14,14 @@ struct Declaration {
     path: String,
     line: usize,
     is_sealed: bool,
+}
+
+/// A column that a migration makes, and where.
+struct CreatedColumn {
+    path: String,
+    line: usize,
+    /// Of TEXT or JSON, else of BYTES.
+    is_text: bool,
 }
 
 pub fn check(workspace: &Workspace) -> Vec<Finding> {
@@ -36,12 +45,12 @@ fn list_folders(workspace: &Workspace) -> BTreeSet<String> {
 
 fn check_folder(
     folder: &str,
-    created: &BTreeMap<ColumnName, (String, usize)>,
+    created: &BTreeMap<ColumnName, CreatedColumn>,
     declared: &BTreeMap<ColumnName, Declaration>,
     findings: &mut Vec<Finding>,
 ) {
-    for ((table, column), (path, line)) in created {
-        if !declared.contains_key(&(table.clone(), column.clone())) {
+    for ((table, column), CreatedColumn { path, line, is_text }) in created {
+        if *is_text && !declared.contains_key(&(table.clone(), column.clone())) {
             let advice =
                 format!("say in {folder}/columns.toml by which key it is sealed, or why it is plain");
             findings.push(Finding::new(path, *line, format!("{table}.{column} is not declared"), advice));
@@ -50,7 +59,7 @@ fn check_folder(
     for ((table, column), one) in declared {
         let is_file = table.starts_with("file ");
         if !is_file && !created.contains_key(&(table.clone(), column.clone())) {
-            let what = format!("there is no column {table}.{column} of TEXT or JSON");
+            let what = format!("there is no column {table}.{column} of TEXT, JSON or BYTES");
             findings.push(Finding::new(&one.path, one.line, what, "take it out"));
         }
     }
@@ -98,8 +107,8 @@ fn parse_how(how: &str) -> Option<bool> {
     }
 }
 
-/// Columns of TEXT and JSON that the migrations of a folder make, and where. A table that is rebuilt as `NAME_new` is NAME.
-fn list_columns(workspace: &Workspace, folder: &str) -> BTreeMap<ColumnName, (String, usize)> {
+/// Columns of TEXT, JSON and BYTES that the migrations of a folder make. A table that is rebuilt as `NAME_new` is NAME.
+fn list_columns(workspace: &Workspace, folder: &str) -> BTreeMap<ColumnName, CreatedColumn> {
     let mut columns = BTreeMap::new();
     let prefix = format!("{folder}/");
     for source in workspace.migrations().filter(|source| source.path.starts_with(&prefix)) {
@@ -116,28 +125,35 @@ fn list_columns(workspace: &Workspace, folder: &str) -> BTreeMap<ColumnName, (St
                     name.clone_into(&mut table);
                     find_added(rest)
                 }
-                ["ADD", "COLUMN", name, kind, ..] => is_text(kind).then_some(name),
-                [name, kind, ..] if line.starts_with("  ") => is_text(kind).then_some(name),
+                ["ADD", "COLUMN", name, kind, ..] => Some((name, kind)),
+                [name, kind, ..] if line.starts_with("  ") => Some((name, kind)),
                 _ => None,
             };
-            if let Some(column) = column {
-                let place = (source.path.clone(), number);
-                columns.entry((table.clone(), column.to_owned())).or_insert(place);
+            if let Some((name, is_text)) =
+                column.and_then(|(name, kind)| holds_text(kind).map(|is_text| (name, is_text)))
+            {
+                let created = CreatedColumn { path: source.path.clone(), line: number, is_text };
+                columns.entry((table.clone(), name.to_owned())).or_insert(created);
             }
         }
     }
     columns
 }
 
-fn find_added<'a>(words: &[&'a str]) -> Option<&'a str> {
+fn find_added<'a>(words: &[&'a str]) -> Option<(&'a str, &'a str)> {
     match words {
-        ["ADD", "COLUMN", name, kind, ..] => is_text(kind).then_some(*name),
+        ["ADD", "COLUMN", name, kind, ..] => Some((name, kind)),
         _ => None,
     }
 }
 
-fn is_text(kind: &str) -> bool {
-    matches!(kind.trim_end_matches([',', ';']), "TEXT" | "JSON")
+/// False for bytes; none for what can't hold anybody's words.
+fn holds_text(kind: &str) -> Option<bool> {
+    match kind.trim_end_matches([',', ';']) {
+        "TEXT" | "JSON" => Some(true),
+        "BYTES" => Some(false),
+        _ => None,
+    }
 }
 
 /// Each sealed column has its `SealedColumn` in the code, and each of those a declaration.
@@ -178,7 +194,7 @@ fn check_uses(
 mod tests {
     use super::*;
 
-    const TABLE: &str = "CREATE TENANT TABLE notes (\n  tenant_id UUID NOT NULL,\n  text TEXT NOT NULL,\n  seen INT\n);\nALTER TABLE notes ADD COLUMN more JSON;\n";
+    const TABLE: &str = "CREATE TENANT TABLE notes (\n  tenant_id UUID NOT NULL,\n  text TEXT NOT NULL,\n  seen INT,\n  scan BYTES\n);\nALTER TABLE notes ADD COLUMN more JSON;\n";
     const USE: &str = "const TEXT: SealedColumn = SealedColumn::new(\"notes\", \"text\");\n";
 
     fn findings(columns: &str, code: &str) -> Vec<String> {
@@ -195,9 +211,14 @@ mod tests {
         let good = "[notes]\n\"sealed(person)\" = [\"text\"]\n\"plain(counts)\" = [\"more\"]\n";
         assert_eq!(findings(good, USE), Vec::<String>::new());
         let missing = findings("[notes]\n\"sealed(person)\" = [\"text\"]\n", USE);
-        assert!(missing[0].contains("0001_notes.sql:6: notes.more is not declared"), "{missing:?}");
+        assert!(missing[0].contains("0001_notes.sql:7: notes.more is not declared"), "{missing:?}");
         let unused = findings(good, "");
         assert!(unused[0].contains("nothing seals notes.text"), "{unused:?}");
+        let scanned = findings(&format!("{good}\"sealed(tenant)\" = [\"scan\"]\n"), USE);
+        assert!(
+            scanned[0].contains("nothing seals notes.scan"),
+            "bytes are declared where they are sealed: {scanned:?}"
+        );
         let plain = findings("[notes]\n\"plain(counts)\" = [\"text\", \"more\"]\n", USE);
         assert!(plain[0].contains("notes.text is sealed here and not declared so"), "{plain:?}");
     }

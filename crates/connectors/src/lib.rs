@@ -42,6 +42,7 @@ mod tool_source;
 mod translate;
 mod transport;
 
+use munshi_identity::row_sealing::RowsOfBefore;
 use munshi_store::{Migration, migration};
 
 pub use confine::{Confinement, IsolationProbe, KernelSupport, ReachableSockets};
@@ -59,3 +60,7 @@ pub use transport::{InProcessConnector, read_last_lines};
 pub const LOGS: [&str; 2] = [transport::logs::OLDER, transport::logs::FILE];
 
 pub const MIGRATIONS: &[Migration] = &[migration!("0022_connectors"), migration!("0028_connector_logins")];
+
+/// Rows from before they were sealed, for those who seal them.
+pub const ROWS_OF_BEFORE: &[RowsOfBefore] =
+    &[RowsOfBefore::Own { name: "connector_logins", seal_next: login::seal_logins_of_before }];

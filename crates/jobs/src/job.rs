@@ -3,13 +3,30 @@
 use std::fmt;
 use std::str::FromStr;
 
-use munshi_store::{Error, JsonText, Row};
+use munshi_store::{Error, JsonText, PlainColumn, Row, SealedColumn, SealedKey, SealedTable};
 use munshi_types::{JobId, TenantId, Timestamp};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use tokio_util::sync::CancellationToken;
 
 use crate::lease::JobLease;
+
+pub(crate) const PAYLOAD: SealedColumn = SealedColumn::new("jobs", "payload");
+pub(crate) const LAST_ERROR: SealedColumn = SealedColumn::new("jobs", "last_error");
+
+/// Jobs from before they were sealed.
+pub const JOBS_OF_BEFORE: SealedTable = SealedTable {
+    name: "jobs",
+    key: SealedKey::Id,
+    next: (
+        "SELECT id AS row_id, NULL AS person, payload, last_error FROM jobs
+         WHERE tenant_id = $1 AND id > $2 ORDER BY id LIMIT $3",
+        "SELECT id AS row_id, NULL AS person, payload, last_error FROM jobs
+         WHERE tenant_id = $1 AND id > $2 ORDER BY id LIMIT $3 FOR NO KEY UPDATE",
+    ),
+    update: "UPDATE jobs SET payload = $3, last_error = $4 WHERE tenant_id = $1 AND id = $2",
+    columns: &[PlainColumn::Json(PAYLOAD), PlainColumn::Text(LAST_ERROR)],
+};
 
 /// Which jobs go first. Within one, tenants take turns.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -198,16 +215,23 @@ pub struct JobView {
 
 impl JobView {
     pub(crate) fn read(row: &Row<'_>) -> Result<Self, Error> {
+        let (id, tenant): (JobId, TenantId) = (row.get("id")?, row.get("tenant_id")?);
+        let last_error = match row.get_sealed_of::<Option<String>>(tenant, "last_error", LAST_ERROR.cell(id))
+        {
+            // Whose it was is forgotten, and their jobs are listed still.
+            Err(Error::Forgotten(_)) => None,
+            opened => opened?,
+        };
         Ok(Self {
-            id: row.get("id")?,
-            tenant: row.get("tenant_id")?,
+            id,
+            tenant,
             kind: row.get("kind")?,
             priority: Priority::from_rank(row.get("priority")?)?,
             state: row.get::<String>("state")?.parse().map_err(Error::Decode)?,
             run_at: row.get("run_at")?,
             attempt: decode_count(row.get("attempt")?)?,
             max_attempts: decode_count(row.get("max_attempts")?)?,
-            last_error: row.get("last_error")?,
+            last_error,
             created_at: row.get("created_at")?,
             finished_at: row.get("finished_at")?,
         })

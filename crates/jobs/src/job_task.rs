@@ -5,13 +5,13 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use futures_util::FutureExt;
-use munshi_store::{Db, Tx};
+use munshi_store::{Db, Tx, is_sealed};
 use munshi_types::{Clock, Random, Timestamp};
 use tokio::sync::Notify;
 use tracing::Instrument;
 
 use crate::error::{Error, JobFailure, Result};
-use crate::job::Job;
+use crate::job::{Job, PAYLOAD};
 use crate::lease::JobLease;
 use crate::meter;
 use crate::registry::JobHandlerEntry;
@@ -53,12 +53,15 @@ impl Ended {
     }
 }
 
-pub(crate) async fn run(job: Job, context: JobTaskContext) {
+pub(crate) async fn run(mut job: Job, context: JobTaskContext) {
     let span = tracing::info_span!("job", otel.name = format!("job.{}", job.kind), job = %job.id, tenant = %job.tenant,
         kind = job.kind, attempt = job.attempt);
     let began = Instant::now();
     async {
-        let outcome = run_handler(&job, &context).await;
+        let outcome = match open_payload(&mut job, &context.db).await {
+            Ok(()) => run_handler(&job, &context).await,
+            Err(failure) => Err(failure),
+        };
         match record(&job, &context, outcome).await {
             Ok(ended) => meter::record_finished(&job.kind, ended.label(), began.elapsed()),
             Err(error) => {
@@ -70,6 +73,16 @@ pub(crate) async fn run(job: Job, context: JobTaskContext) {
     .await;
     context.running.remove(job.lease);
     context.wake.notify_one();
+}
+
+/// Jobs are claimed across tenants, in one unit for many: what one of them says is opened in its own tenant's. A key that can't be had
+/// holds up nobody else's job, and no lock meanwhile.
+async fn open_payload(job: &mut Job, db: &Db) -> Result<(), JobFailure> {
+    if is_sealed(job.payload.as_str()) {
+        let (cell, stored) = (PAYLOAD.cell(job.id), job.payload.clone());
+        job.payload = db.read(job.tenant, move |tx| tx.open_json(cell, &stored)).await?;
+    }
+    Ok(())
 }
 
 /// A handler that panics has failed like any other.

@@ -3,10 +3,14 @@
 //! A job's effect and its end belong in one transaction: call [`JobLease::complete`] last in the unit that writes the effect.
 //! If the lease was lost meanwhile, the unit rolls back, so that the effect happens once whoever finishes first.
 
-use munshi_store::{PlatformTx, Tx, across_tenants, params};
+use munshi_store::{PlatformTx, SealedBy, Tx, across_tenants, params};
 use munshi_types::{JobId, LeaseId, TenantId, Timestamp};
 
 use crate::error::{Error, Result};
+use crate::job::LAST_ERROR;
+
+/// What is kept of a try's end where its words can't be sealed.
+const NO_WORDS: &str = "the keys were not available when this try ended: see the log";
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct JobLease {
@@ -49,6 +53,7 @@ impl JobLease {
 
     /// Lets the job wait for its next try; false when the lease is no longer ours.
     pub(crate) fn retry(&self, tx: &mut Tx<'_>, at: Timestamp, why: &str) -> Result<bool> {
+        let why = self.seal_reason(tx, why)?;
         let changed = tx.execute(
             "UPDATE jobs SET state = 'scheduled', run_at = $4, last_error = $5, lease = NULL, lease_until = NULL
              WHERE tenant_id = $1 AND id = $2 AND lease = $3 AND state = 'running'",
@@ -59,6 +64,7 @@ impl JobLease {
 
     /// As [`retry`](Self::retry), without counting this try.
     pub(crate) fn put_off(&self, tx: &mut Tx<'_>, at: Timestamp, why: &str) -> Result<bool> {
+        let why = self.seal_reason(tx, why)?;
         let changed = tx.execute(
             "UPDATE jobs SET state = 'scheduled', run_at = $4, last_error = $5, attempt = attempt - 1, lease = NULL,
                     lease_until = NULL
@@ -81,6 +87,7 @@ impl JobLease {
 
     /// Gives the job up; false when the lease is no longer ours.
     pub(crate) fn mark_dead(&self, tx: &mut Tx<'_>, now: Timestamp, why: &str) -> Result<bool> {
+        let why = self.seal_reason(tx, why)?;
         let changed = tx.execute(
             "UPDATE jobs SET state = 'dead', finished_at = $4, last_error = $5, lease = NULL, lease_until = NULL
              WHERE tenant_id = $1 AND id = $2 AND lease = $3 AND state = 'running'",
@@ -88,13 +95,24 @@ impl JobLease {
         )?;
         Ok(changed == 1)
     }
+
+    /// A job's end is written down whether or not its words can be: it may have failed since the keys are away.
+    fn seal_reason(&self, tx: &Tx<'_>, why: &str) -> Result<String> {
+        match tx.seal(SealedBy::Tenant, LAST_ERROR.cell(self.job), why) {
+            Err(error) if error.is_outage() => Ok(NO_WORDS.to_owned()),
+            sealed => Ok(sealed?.into_text()),
+        }
+    }
 }
 
 /// Extends these leases and says which of them are lost. A job whose claim was never answered is under none of them,
 /// so it comes back when its time is up.
 pub(crate) fn renew(tx: &mut PlatformTx<'_>, leases: &[JobLease], until: Timestamp) -> Result<Vec<JobLease>> {
     let mut lost = Vec::new();
-    for lease in leases {
+    // In one order: whoever else changes several jobs goes by their ids, too, and neither waits for the other in a ring.
+    let mut ordered: Vec<&JobLease> = leases.iter().collect();
+    ordered.sort_by_key(|lease| lease.job);
+    for lease in ordered {
         let renewed = tx.execute(
             across_tenants(
                 "UPDATE jobs SET lease_until = $3 WHERE id = $1 AND lease = $2 AND state = 'running'",

@@ -43,7 +43,7 @@ mod upkeep;
 
 pub use backoff::Backoff;
 pub use error::{Error, JobFailure, Result};
-pub use job::{EnqueueOutcome, Job, JobState, JobView, NewJob, Priority};
+pub use job::{EnqueueOutcome, JOBS_OF_BEFORE, Job, JobState, JobView, NewJob, Priority};
 pub use lease::JobLease;
 pub use queue::JobQueue;
 pub use registry::{JobKind, JobRegistry};

@@ -2,12 +2,12 @@
 
 use std::sync::Arc;
 
-use munshi_store::{Tx, params};
+use munshi_store::{SealedBy, Tx, params};
 use munshi_types::{Clock, IdGenerator, JobId};
 use tokio::sync::Notify;
 
 use crate::error::Result;
-use crate::job::{EnqueueOutcome, NewJob};
+use crate::job::{EnqueueOutcome, NewJob, PAYLOAD};
 
 /// How often a unique job is tried for while its twin comes and goes.
 const TRIES: u32 = 10;
@@ -54,10 +54,11 @@ impl JobQueue {
     /// None when the same work is waiting or running already.
     fn add(&self, tx: &mut Tx<'_>, job: &NewJob) -> Result<Option<JobId>> {
         let now = self.clock.now();
-        let id = self.ids.next();
+        let id: JobId = self.ids.next();
         let run_at = job.run_at.unwrap_or(now);
         let state = if run_at <= now { "ready" } else { "scheduled" };
-        let (priority, payload) = (job.priority.rank(), &job.payload);
+        let priority = job.priority.rank();
+        let payload = tx.seal_written(SealedBy::Tenant, PAYLOAD.cell(id), &job.payload)?;
         let added = tx.execute(
             "INSERT INTO jobs (id, tenant_id, kind, priority, payload, unique_key, state, run_at, attempt,
                                max_attempts, created_at)

@@ -6,5 +6,6 @@ mod crashes;
 mod fairness;
 mod queue;
 mod schedules;
+mod sealed;
 mod support;
 mod turns_and_clocks;

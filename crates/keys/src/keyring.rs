@@ -21,6 +21,9 @@ const AHEAD: (usize, usize) = (4, 64);
 pub trait KeySource: Send + Sync {
     fn load(&self, tenant: TenantId, id: DataKeyId) -> Result<StoredKey>;
 
+    /// The same of many at once, in whichever order.
+    fn load_all(&self, tenant: TenantId, ids: &[DataKeyId]) -> Result<Vec<(DataKeyId, StoredKey)>>;
+
     /// A key of the tenant's own, made if it has none.
     fn load_or_create_own(&self, tenant: TenantId, which: OwnKey) -> Result<(DataKeyId, SealKey)>;
 
@@ -38,11 +41,28 @@ pub struct CachedKeyring {
 
 /// What this process knows. Keys are wiped when they go.
 struct KnownKeys {
-    data: TwoGenerations<(TenantId, DataKeyId), Arc<SealKey>>,
+    data: TwoGenerations<(TenantId, DataKeyId), CachedKey>,
     own: HashMap<(TenantId, OwnKey), (DataKeyId, Arc<SealKey>)>,
     owners: TwoGenerations<(TenantId, Uuid), DataKeyId>,
     /// Keys in the store that no one has yet, and how many were made last.
     ahead: HashMap<TenantId, (Vec<DataKeyId>, usize)>,
+}
+
+/// A key of a person as it was found.
+#[derive(Clone)]
+enum CachedKey {
+    Live(Arc<SealKey>),
+    /// For good, so nobody asks again.
+    Destroyed,
+}
+
+impl CachedKey {
+    fn live(self) -> Option<Arc<SealKey>> {
+        match self {
+            Self::Live(key) => Some(key),
+            Self::Destroyed => None,
+        }
+    }
 }
 
 impl fmt::Debug for CachedKeyring {
@@ -63,7 +83,7 @@ impl CachedKeyring {
         Self { source: Box::new(source), random, known: Mutex::new(known), misses: AtomicU64::new(0) }
     }
 
-    /// How often a key had to be fetched from the store.
+    /// How often the store was asked for keys, be it for many at once.
     pub fn misses(&self) -> u64 {
         self.misses.load(Ordering::Relaxed)
     }
@@ -80,22 +100,26 @@ impl CachedKeyring {
     }
 
     fn data_key(&self, tenant: TenantId, id: DataKeyId) -> Result<Option<Arc<SealKey>>, munshi_store::Error> {
-        if let Some(key) = self.known().data.get(&(tenant, id)) {
-            return Ok(Some(key));
+        if let Some(known) = self.known().data.get(&(tenant, id)) {
+            return Ok(known.live());
         }
         self.misses.fetch_add(1, Ordering::Relaxed);
-        match self.source.load(tenant, id).map_err(Error::into_store)? {
-            StoredKey::Live(key) => {
-                let key = Arc::new(key);
-                self.known().data.insert((tenant, id), key.clone());
-                Ok(Some(key))
-            }
-            StoredKey::Destroyed => Ok(None),
-            StoredKey::Unknown => Err(Error::Key(format!(
+        let stored = self.source.load(tenant, id).map_err(Error::into_store)?;
+        match self.known().remember(tenant, id, stored) {
+            Some(known) => Ok(known.live()),
+            None => Err(Error::Key(format!(
                 "the store of keys has no key {id} of tenant {tenant}: it is older than the database, or another one's"
             ))
             .into_store()),
         }
+    }
+
+    /// Of these keys, those that have to be fetched. The others are used by asking, so that they stay.
+    fn list_missing(&self, tenant: TenantId, ids: &[DataKeyId]) -> Vec<DataKeyId> {
+        let mut known = self.known();
+        let own = known.own.get(&(tenant, OwnKey::Tenant)).map(|(id, _)| *id);
+        let is_missing = |id: &DataKeyId| Some(*id) != own && known.data.get(&(tenant, *id)).is_none();
+        ids.iter().copied().filter(is_missing).collect()
     }
 
     fn sealing_key(
@@ -188,7 +212,7 @@ impl Keyring for CachedKeyring {
         let mut known = self.known();
         let taken = first.0;
         for (id, key) in made.into_iter().chain([first]) {
-            known.data.insert((tenant, id), Arc::new(key));
+            known.data.insert((tenant, id), CachedKey::Live(Arc::new(key)));
             if id != taken {
                 known.ahead.entry(tenant).or_default().0.push(id);
             }
@@ -203,6 +227,38 @@ impl Keyring for CachedKeyring {
 
     fn remember_key(&self, tenant: TenantId, owner: Uuid, key: DataKeyId) {
         self.known().owners.insert((tenant, owner), key);
+    }
+
+    fn prefetch_keys(&self, tenant: TenantId, keys: &[DataKeyId]) -> munshi_store::Result<()> {
+        let missing = self.list_missing(tenant, keys);
+        if missing.is_empty() {
+            return Ok(());
+        }
+        self.misses.fetch_add(1, Ordering::Relaxed);
+        let found = self.source.load_all(tenant, &missing).map_err(Error::into_store)?;
+        let mut known = self.known();
+        for (id, stored) in found {
+            // What the store does not know is an error for whoever opens something with it.
+            let _unknown = known.remember(tenant, id, stored);
+        }
+        Ok(())
+    }
+
+    fn prefetch_limit(&self) -> usize {
+        self.known().data.room()
+    }
+}
+
+impl KnownKeys {
+    /// None where the store never had it.
+    fn remember(&mut self, tenant: TenantId, id: DataKeyId, stored: StoredKey) -> Option<CachedKey> {
+        let known = match stored {
+            StoredKey::Live(key) => CachedKey::Live(Arc::new(key)),
+            StoredKey::Destroyed => CachedKey::Destroyed,
+            StoredKey::Unknown => return None,
+        };
+        self.data.insert((tenant, id), known.clone());
+        Some(known)
     }
 }
 

@@ -14,16 +14,21 @@
 //! # Layout
 //! - [`SealKey`]: the cipher; [`MasterKeySource`], [`MasterKeys`], [`MasterKey`]: the installation's key; [`VaultSecret`]: a secret in memory
 //! - [`bind_store`]: the main database and its store know each other
-//! - [`CachedKeyring`]: the keys as units of work use them; [`KeySource`], [`KeyWorker`]: the thread that owns the store; `key_store`: what lies in it
+//! - [`CachedKeyring`]: the keys as units of work use them; [`KeySource`], [`KeyWorker`]: the thread that owns the store; `key_store`, `key_loading`: what
+//!   lies in it; `key_wrapper`, `master_rotation`, `tenant_rotation`: how it is wrapped, and wrapped anew
 
 mod binding;
 mod cipher;
 mod error;
+mod key_loading;
 mod key_store;
+mod key_wrapper;
 mod keyring;
 mod master;
+mod master_rotation;
 mod masters;
 mod secret;
+mod tenant_rotation;
 mod two_generations;
 mod worker;
 
@@ -35,6 +40,7 @@ pub use keyring::{CachedKeyring, KeySource};
 pub use master::{MasterKey, MasterKeySource};
 pub use masters::MasterKeys;
 pub use secret::VaultSecret;
+pub use tenant_rotation::{TenantKeyRotation, TenantRotationStart, TenantRotationStep};
 pub use worker::{KeyStorePlace, KeyWorker, WantedStore};
 
 /// What the main database knows of the store of keys.

@@ -33,6 +33,11 @@ impl<K: Eq + Hash + Copy, V: Clone> TwoGenerations<K, V> {
         self.young.insert(key, value);
     }
 
+    /// So many entries stay beside one another whatever else was there, if nobody else puts any in meanwhile.
+    pub(crate) fn room(&self) -> usize {
+        self.most / 2
+    }
+
     pub(crate) fn retain(&mut self, keep: impl Fn(&K, &V) -> bool) {
         self.young.retain(|key, value| keep(key, value));
         self.old.retain(|key, value| keep(key, value));
@@ -55,5 +60,22 @@ mod tests {
         assert_eq!(map.get(&1), None);
         map.retain(|key, _| *key != 0);
         assert_eq!(map.get(&0), None);
+    }
+
+    #[test]
+    fn as_many_as_there_is_room_for_stay_beside_one_another() {
+        for before in 0..20 {
+            let mut map = TwoGenerations::new(10);
+            (0..before).for_each(|key| map.insert(1000 + key, ()));
+            // Some of them were there before.
+            let wanted: Vec<i32> =
+                (0..5).map(|key| if key % 2 == 0 { 1000 + before - 1 - key } else { key }).collect();
+            let missing: Vec<i32> = wanted.iter().copied().filter(|key| map.get(key).is_none()).collect();
+            missing.iter().for_each(|key| map.insert(*key, ()));
+            for _ in 0..3 {
+                assert!(wanted.iter().all(|key| map.get(key).is_some()), "after {before}");
+            }
+            assert_eq!(map.room(), 5);
+        }
     }
 }

@@ -20,6 +20,7 @@ use crate::error::{Error, Result};
 use crate::key_store::{KeyStore, OwnKey, StoredKey};
 use crate::keyring::KeySource;
 use crate::masters::MasterKeys;
+use crate::tenant_rotation::{TenantKeyRotation, TenantRotationStart, TenantRotationStep};
 
 /// How long a unit waits for a key.
 const PATIENCE: Duration = Duration::from_secs(4);
@@ -151,6 +152,32 @@ impl KeyWorker {
         self.ask(move |store, runtime| runtime.block_on(store.rotate_master(&to))).await
     }
 
+    /// Replaces a tenant's key by another, which wraps what the one before did; a rotation that was cut short is finished. Others use the
+    /// store meanwhile, on every node. None for a tenant that has no keys.
+    pub async fn rotate_tenant(&self, tenant: TenantId) -> Result<Option<TenantKeyRotation>> {
+        let Some(begun) = self.begin_tenant_rotation(tenant).await? else { return Ok(None) };
+        let mut keys = 0;
+        while let TenantRotationStep::Rewrapped(some) = self.continue_tenant_rotation(tenant).await? {
+            keys += some;
+        }
+        Ok(Some(TenantKeyRotation { number: begun.number, keys, resumed: begun.resumed }))
+    }
+
+    /// The first step of it: the next key is there, and wraps what is made from now on.
+    pub async fn begin_tenant_rotation(&self, tenant: TenantId) -> Result<Option<TenantRotationStart>> {
+        self.ask(move |store, runtime| runtime.block_on(store.begin_tenant_rotation(tenant))).await
+    }
+
+    /// Each further step. Whoever wants a key comes between two.
+    pub async fn continue_tenant_rotation(&self, tenant: TenantId) -> Result<TenantRotationStep> {
+        self.ask(move |store, runtime| runtime.block_on(store.continue_tenant_rotation(tenant))).await
+    }
+
+    /// Tenants whose rotation was cut short: both keys are there, and all is readable.
+    pub async fn list_unfinished_rotations(&self) -> Result<Vec<TenantId>> {
+        self.ask(|store, runtime| runtime.block_on(store.list_unfinished_rotations())).await
+    }
+
     /// Whether the store knows a key, be it destroyed since.
     pub async fn knows(&self, tenant: TenantId, key: DataKeyId) -> Result<bool> {
         let loaded = self.ask(move |store, runtime| runtime.block_on(store.load(tenant, key))).await?;
@@ -184,6 +211,11 @@ impl KeyWorker {
 impl KeySource for KeyWorker {
     fn load(&self, tenant: TenantId, id: DataKeyId) -> Result<StoredKey> {
         self.call(move |store, runtime| runtime.block_on(store.load(tenant, id)))
+    }
+
+    fn load_all(&self, tenant: TenantId, ids: &[DataKeyId]) -> Result<Vec<(DataKeyId, StoredKey)>> {
+        let ids = ids.to_vec();
+        self.call(move |store, runtime| runtime.block_on(store.load_all(tenant, &ids)))
     }
 
     fn load_or_create_own(&self, tenant: TenantId, which: OwnKey) -> Result<(DataKeyId, SealKey)> {

@@ -10,17 +10,17 @@ use munshi_test_support::{DatabaseEngine, on_both_engines};
 use munshi_types::{DataKeyId, FakeClock, SystemRandom, TenantId, Timestamp};
 use uuid::Uuid;
 
-const WHERE: &[u8] = b"messages\0text\0here";
+pub(crate) const WHERE: &[u8] = b"messages\0text\0here";
 
 /// A store of keys of a test, and nodes that share it.
-struct Keys {
-    address: DatabaseAddress,
+pub(crate) struct Keys {
+    pub(crate) address: DatabaseAddress,
     key_file: PathBuf,
     _storage: TestDbStorage,
 }
 
 impl Keys {
-    async fn new(engine: DatabaseEngine) -> Self {
+    pub(crate) async fn new(engine: DatabaseEngine) -> Self {
         let (address, storage) =
             tokio::task::spawn_blocking(move || TestDbStorage::create(engine)).await.unwrap();
         let key_file = storage.folder().join("vault.key");
@@ -38,23 +38,23 @@ impl Keys {
         KeyWorker::new(place, masters, clock, Arc::new(SystemRandom))
     }
 
-    fn worker(&self, wanted: WantedStore) -> KeyWorker {
+    pub(crate) fn worker(&self, wanted: WantedStore) -> KeyWorker {
         let worker = self.unbound();
         worker.set_wanted(wanted);
         worker
     }
 
-    fn node(&self) -> CachedKeyring {
+    pub(crate) fn node(&self) -> CachedKeyring {
         CachedKeyring::new(self.worker(WantedStore::Any), Arc::new(SystemRandom), 100)
     }
 }
 
-fn tenant(number: u128) -> TenantId {
+pub(crate) fn tenant(number: u128) -> TenantId {
     TenantId::from_uuid(Uuid::from_u128(number))
 }
 
 /// The keyring waits for its thread, which a task of the test's runtime may not.
-async fn on_thread<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> T {
+pub(crate) async fn on_thread<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> T {
     tokio::task::spawn_blocking(work).await.unwrap()
 }
 
@@ -151,6 +151,38 @@ on_both_engines! {
                     Err(Error::Forgotten(_))
                 ));
             }
+        })
+        .await;
+    }
+
+    async fn many_keys_are_fetched_in_one_request(test: TestDb) {
+        const MANY: usize = 1200;
+        let keys = Keys::new(test.engine()).await;
+        let (worker, one) = (keys.worker(WantedStore::Any), keys.node());
+        let (taken, sealed) = on_thread(move || {
+            let taken: Vec<DataKeyId> = (0..MANY).map(|_| one.take_new_key(tenant(1)).unwrap()).collect();
+            let seal = |key: &DataKeyId| one.seal(tenant(1), SealedBy::Person(*key), WHERE, b"hello").unwrap();
+            let sealed: Vec<Vec<u8>> = taken.iter().map(seal).collect();
+            (taken, sealed)
+        })
+        .await;
+        worker.destroy(tenant(1), vec![taken[7]]).await.unwrap();
+        let fresh = CachedKeyring::new(keys.worker(WantedStore::Any), Arc::new(SystemRandom), 2 * MANY);
+        on_thread(move || {
+            assert_eq!(fresh.prefetch_limit(), MANY);
+            fresh.prefetch_keys(tenant(1), &taken).unwrap();
+            for (number, sealed) in sealed.iter().enumerate() {
+                match fresh.open(tenant(1), WHERE, sealed) {
+                    Err(Error::Forgotten(_)) => assert_eq!(number, 7),
+                    opened => assert_eq!(opened.unwrap(), b"hello"),
+                }
+            }
+            fresh.prefetch_keys(tenant(1), &taken).unwrap();
+            assert_eq!(fresh.misses(), 1, "of a destroyed key it is known that it is");
+            let unknown = DataKeyId::from_uuid(Uuid::from_u128(9));
+            fresh.prefetch_keys(tenant(1), &[unknown]).unwrap();
+            let by = SealedBy::Person(unknown);
+            assert!(matches!(fresh.seal(tenant(1), by, WHERE, b"hello"), Err(Error::KeysUnavailable(_))));
         })
         .await;
     }

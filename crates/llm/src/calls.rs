@@ -4,8 +4,9 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use munshi_store::{
-    Cursor, Db, JsonText, Migration, Page, PageRequest, PlatformScope, PlatformTx, Result, Row, Tx,
-    across_tenants, migration, params, sql_in_both_orders,
+    Cursor, Db, JsonText, Migration, Page, PageRequest, PlainColumn, PlatformScope, PlatformTx, Result, Row,
+    RowMark, SealedBy, SealedColumn, SealedKey, SealedTable, Tx, across_tenants, migration, params,
+    sql_in_both_orders,
 };
 use munshi_types::{CallId, Id, Timestamp};
 use serde::Serialize;
@@ -24,6 +25,26 @@ pub const MODELS: PlatformScope = PlatformScope::new("models");
 
 pub const MIGRATIONS: &[Migration] = &[migration!("0004_models"), migration!("0054_call_prompts")];
 
+/// What went wrong, in a provider's words: they may repeat what was sent.
+const DETAIL: SealedColumn = SealedColumn::new("llm_calls", "detail");
+
+/// What a keyed hash begins with; `1` is this way of hashing.
+const HASHED: &str = "h1:";
+
+/// Details from before they were sealed.
+pub const CALLS_OF_BEFORE: SealedTable = SealedTable {
+    name: "llm_calls",
+    key: SealedKey::Id,
+    next: (
+        "SELECT id AS row_id, NULL AS person, detail FROM llm_calls
+         WHERE tenant_id = $1 AND id > $2 AND detail IS NOT NULL ORDER BY id LIMIT $3",
+        "SELECT id AS row_id, NULL AS person, detail FROM llm_calls
+         WHERE tenant_id = $1 AND id > $2 AND detail IS NOT NULL ORDER BY id LIMIT $3 FOR NO KEY UPDATE",
+    ),
+    update: "UPDATE llm_calls SET detail = $3 WHERE tenant_id = $1 AND id = $2",
+    columns: &[PlainColumn::Text(DETAIL)],
+};
+
 /// Writes an attempt down in the caller's own transaction.
 pub fn record(tx: &mut Tx<'_>, call: &CallRecord) -> Result<()> {
     let (usage, about) = (&call.usage, call.about);
@@ -31,6 +52,9 @@ pub fn record(tx: &mut Tx<'_>, call: &CallRecord) -> Result<()> {
     let request_id = call.request_id.as_deref().map(|id| id.replace('\0', "\u{fffd}"));
     let sections = call.prompt.as_ref().and_then(|prompt| prompt.sections.as_ref());
     let sections = sections.map(JsonText::of).transpose()?;
+    let is_failure = detail.is_some();
+    let detail = detail.map(|text| tx.seal(SealedBy::Tenant, DETAIL.cell(call.id), &text)).transpose()?;
+    let prompt_hash = call.prompt.as_ref().map(|prompt| key_hash(tx, &prompt.hash)).transpose()?;
     tx.send(
         "INSERT INTO llm_calls (tenant_id, id, run_id, binding_id, purpose, target, provider, model, attempt, outcome,
            is_failure, detail, request_id, input_tokens, output_tokens, cache_read_tokens, cache_write_5m_tokens,
@@ -48,7 +72,7 @@ pub fn record(tx: &mut Tx<'_>, call: &CallRecord) -> Result<()> {
             call.model,
             i64::from(call.attempt),
             call.ending.code().replace('\0', "\u{fffd}"),
-            detail.is_some(),
+            is_failure,
             detail,
             request_id,
             clamp_tokens(usage.input),
@@ -63,10 +87,38 @@ pub fn record(tx: &mut Tx<'_>, call: &CallRecord) -> Result<()> {
             micros(call.total),
             call.started_at,
             sections,
-            call.prompt.as_ref().map(|prompt| prompt.hash.as_str())
+            prompt_hash
         ],
     )?;
     Ok(())
+}
+
+/// The hash of a prompt as it is kept: still the same for the same prompt, and nobody can confirm a guess by it.
+fn key_hash(tx: &Tx<'_>, hash: &str) -> Result<String> {
+    let keyed = tx.hash("llm_calls.prompt_hash", hash.as_bytes())?;
+    Ok(keyed.iter().fold(HASHED.to_owned(), |text, byte| format!("{text}{byte:02x}")))
+}
+
+/// Keys the hashes of prompts from before they were keyed.
+pub fn key_hashes_of_before(tx: &mut Tx<'_>, after: RowMark, limit: u32) -> Result<Option<RowMark>> {
+    let calls: Vec<(CallId, String)> = tx.all(
+        (
+            "SELECT id, prompt_hash FROM llm_calls
+             WHERE tenant_id = $1 AND id > $2 AND prompt_hash IS NOT NULL ORDER BY id LIMIT $3",
+            "SELECT id, prompt_hash FROM llm_calls
+             WHERE tenant_id = $1 AND id > $2 AND prompt_hash IS NOT NULL ORDER BY id LIMIT $3 FOR NO KEY UPDATE",
+        ),
+        params![after.id, limit],
+        |row| Ok((row.get(0)?, row.get(1)?)),
+    )?;
+    for (id, hash) in calls.iter().filter(|(_, hash)| !hash.starts_with(HASHED)) {
+        let keyed = key_hash(tx, hash)?;
+        tx.execute(
+            "UPDATE llm_calls SET prompt_hash = $3 WHERE tenant_id = $1 AND id = $2",
+            params![*id, keyed],
+        )?;
+    }
+    Ok(calls.last().map(|(id, _)| RowMark { id: id.as_uuid(), number: 0 }))
 }
 
 /// An attempt as it is read back.
@@ -96,15 +148,17 @@ pub struct ModelCallView {
 impl ModelCallView {
     fn read(row: &Row<'_>) -> Result<Self> {
         let tokens = |name: &str| row.get::<i64>(name).map(|count| u64::try_from(count).unwrap_or(0));
+        let id = row.get("id")?;
+        let hash: Option<String> = row.get("prompt_hash")?;
         Ok(Self {
-            id: row.get("id")?,
+            id,
             purpose: row.get("purpose")?,
             target: row.get("target")?,
             provider: row.get("provider")?,
             model: row.get("model")?,
             attempt: row.get("attempt")?,
             outcome: row.get("outcome")?,
-            detail: row.get("detail")?,
+            detail: row.get_sealed("detail", DETAIL.cell(id))?,
             request_id: row.get("request_id")?,
             usage: TokenUsage {
                 input: tokens("input_tokens")?,
@@ -120,7 +174,7 @@ impl ModelCallView {
             total_micros: row.get("total_micros")?,
             started_at: row.get("started_at")?,
             sections: row.get::<Option<JsonText>>("sections")?.map(|text| text.read()).transpose()?,
-            prompt_hash: row.get("prompt_hash")?,
+            prompt_hash: hash.map(|hash| hash.strip_prefix(HASHED).unwrap_or(&hash).to_owned()),
         })
     }
 }

@@ -50,6 +50,8 @@ pub mod usage;
 pub mod vault;
 pub mod violations;
 
+pub use munshi_keys::TenantKeyRotation;
+
 pub use listed::{ListedOperation, PackOperations, execute, find_operation, list_operations};
 pub use named_list::NameListInput;
 pub use reference::render_reference;
@@ -71,6 +73,7 @@ const WITHHELD: &[&str] = &[
     "operators",
     "policy",
     "secrets",
+    "tenant-keys",
 ];
 
 /// What another agent may ask for, and a person decides on. Not what lets people in, shows something once, holds secrets or
@@ -191,6 +194,7 @@ pub static HOUSE: &[OperationEntry<HouseServices>] = &[
     OperationEntry::of::<sessions::ListSessions>(),
     OperationEntry::of::<sessions::ShowSession>(),
     OperationEntry::of::<stats::ShowStats>(),
+    OperationEntry::of::<vault::RotateTenantKey>(),
     OperationEntry::of::<tenants::AddTenant>(),
     OperationEntry::of::<tenants::ArchiveTenant>(),
     OperationEntry::of::<tenants::ListTenants>(),

@@ -13,6 +13,7 @@ use munshi_connectors::entries::ConnectorEntry;
 use munshi_connectors::{AllowedHosts, ConnectorLogins};
 use munshi_http::Url;
 use munshi_identity::keys::ApiKeyCache;
+use munshi_keys::TenantKeyRotation;
 use munshi_pack::RunStarter;
 use munshi_pack::operation::{OperationEntry, OperationError, PackServices};
 use munshi_safety::acts::ActServices;
@@ -74,6 +75,9 @@ pub trait HouseParts: Send + Sync {
     fn open_models(&self) -> Result<HouseModels, OperationError>;
 
     async fn open_vault(&self) -> Result<Vault, OperationError>;
+
+    /// Replaces a tenant's key in the store of keys; none for a tenant that has none yet.
+    async fn rotate_tenant_key(&self, tenant: TenantId) -> Result<Option<TenantKeyRotation>, OperationError>;
 
     /// Where the connectors of this node have their folders and logs.
     fn connectors_folder(&self) -> PathBuf;

@@ -3,13 +3,14 @@
 use std::time::Duration;
 
 use munshi_jobs::{JobQueue, NewJob};
-use munshi_store::{JsonText, PlatformScope, PlatformTx, Result, Row, Tx, across_tenants, params};
+use munshi_store::{PlatformScope, PlatformTx, Result, Row, Tx, across_tenants, params};
 use munshi_types::{DeliveryId, IdGenerator, Timestamp};
 use ring::digest::{SHA256, digest};
 
 use crate::delivery_job::{DELIVERY_KIND, PackDeliveryPayload};
 use crate::foreign::Foreign;
 use crate::run_starter::{NewPackRun, PackRunCause};
+use crate::sealed_deliveries::{OpenedDelivery, SealedDelivery, SenderKey};
 
 /// Opens the rows of all tenants, for sweeping.
 pub const DELIVERIES: PlatformScope = PlatformScope::new("deliveries");
@@ -18,7 +19,7 @@ pub const DELIVERIES: PlatformScope = PlatformScope::new("deliveries");
 const BODY_LIFE: Duration = Duration::from_secs(7 * 86_400);
 /// A body that nobody could handle is kept this long.
 const UNHANDLED_BODY_LIFE: Duration = Duration::from_secs(30 * 86_400);
-/// The sender's ids are stored as they are up to this length, longer ones as their hash.
+/// The sender's ids are kept as they are up to this length, longer ones as their hash.
 const LONGEST_ID: usize = 200;
 /// No body is larger, by whichever way it came.
 pub const LARGEST_DELIVERY: usize = 1024 * 1024;
@@ -78,13 +79,14 @@ impl DeliveryQueue {
         new: &NewDelivery<'_>,
         now: Timestamp,
     ) -> munshi_jobs::Result<DeliveryOutcome> {
-        if let Some(id) = self.add(tx, new, now, None)? {
+        let key = new.key(tx)?;
+        if let Some(id) = self.add(tx, new, &key, (now, None))? {
             self.enqueue(tx, id)?;
             return Ok(DeliveryOutcome::Stored(id));
         }
         // A poll reads the same again by itself, so it would try what can't be handled for ever.
         if new.origin == DeliveryOrigin::Webhook {
-            self.revive(tx, new, now)?;
+            self.revive(tx, new, &key, now)?;
         }
         Ok(DeliveryOutcome::Known)
     }
@@ -97,9 +99,8 @@ impl DeliveryQueue {
         now: Timestamp,
     ) -> Result<DeliveryOutcome> {
         let headers = [(TOO_LARGE.to_owned(), new.body.len().to_string())];
-        let marker =
-            NewDelivery { sender_id: Some(&build_sender_id(new)), headers: &headers, body: &[], ..*new };
-        let added = self.add(tx, &marker, now, Some(now))?;
+        let (key, marker) = (new.key(tx)?, NewDelivery { headers: &headers, body: &[], ..*new });
+        let added = self.add(tx, &marker, &key, (now, Some(now)))?;
         Ok(added.map_or(DeliveryOutcome::Known, DeliveryOutcome::Stored))
     }
 
@@ -108,49 +109,63 @@ impl DeliveryQueue {
         &self,
         tx: &mut Tx<'_>,
         new: &NewDelivery<'_>,
-        now: Timestamp,
-        handled_at: Option<Timestamp>,
+        key: &SenderKey,
+        (now, handled_at): (Timestamp, Option<Timestamp>),
     ) -> Result<Option<DeliveryId>> {
+        // The index does not know that a row from before is of the same id.
+        if find_plain(tx, new, key)?.is_some() {
+            return Ok(None);
+        }
         let id: DeliveryId = self.ids.next();
+        let sealed = SealedDelivery::seal(tx, id, new, &key.plain)?;
         let (state, body) = match handled_at {
             Some(_) => ("handled", None),
-            None => ("waiting", Some(new.body.to_vec())),
+            None => ("waiting", Some(sealed.body)),
         };
         let added = tx.execute(
             "INSERT INTO pack_deliveries (tenant_id, id, pack, source, sender_id, origin, name, received_at, headers,
-                                          body, state, handled_at)
-             VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)
+                                          body, state, handled_at, shown_sender)
+             VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13)
              ON CONFLICT (tenant_id, pack, source, sender_id) DO NOTHING",
             params![
                 id,
                 new.pack,
                 new.source,
-                build_sender_id(new),
+                key.hashed,
                 new.origin.as_str(),
                 new.name,
                 now,
-                JsonText::of(&new.headers)?,
+                sealed.headers,
                 body,
                 state,
-                handled_at
+                handled_at,
+                sealed.shown_sender
             ],
         )?;
         Ok((added == 1).then_some(id))
     }
 
     /// Has a delivery that waits handled, though its job is dead. A body that has gone meanwhile is the one that was sent now.
-    fn revive(&self, tx: &mut Tx<'_>, new: &NewDelivery<'_>, now: Timestamp) -> munshi_jobs::Result<()> {
+    fn revive(
+        &self,
+        tx: &mut Tx<'_>,
+        new: &NewDelivery<'_>,
+        key: &SenderKey,
+        now: Timestamp,
+    ) -> munshi_jobs::Result<()> {
         let waiting: Option<DeliveryId> = tx.optional(
             "SELECT id FROM pack_deliveries
-             WHERE tenant_id = $1 AND pack = $2 AND source = $3 AND sender_id = $4 AND state = 'waiting'",
-            params![new.pack, new.source, build_sender_id(new)],
+             WHERE tenant_id = $1 AND pack = $2 AND source = $3 AND sender_id IN ($4, $5) AND state = 'waiting'",
+            params![new.pack, new.source, key.hashed, key.plain],
             |row| row.get(0),
         )?;
         let Some(id) = waiting else { return Ok(()) };
+        let SealedDelivery { shown_sender, headers, body } = SealedDelivery::seal(tx, id, new, &key.plain)?;
         tx.execute(
-            "UPDATE pack_deliveries SET origin = $3, name = $4, received_at = $5, headers = $6, body = $7
+            "UPDATE pack_deliveries SET origin = $3, name = $4, received_at = $5, headers = $6, body = $7,
+                    sender_id = $8, shown_sender = $9
              WHERE tenant_id = $1 AND id = $2 AND body IS NULL",
-            params![id, new.origin.as_str(), new.name, now, JsonText::of(&new.headers)?, new.body.to_vec()],
+            params![id, new.origin.as_str(), new.name, now, headers, body, key.hashed, shown_sender],
         )?;
         self.enqueue(tx, id)
     }
@@ -162,7 +177,22 @@ impl DeliveryQueue {
     }
 }
 
-/// The sender's own id, or a hash where there is none that can be stored.
+impl NewDelivery<'_> {
+    fn key(&self, tx: &Tx<'_>) -> Result<SenderKey> {
+        SenderKey::of(tx, (self.pack, self.source), build_sender_id(self))
+    }
+}
+
+/// A delivery of the same id from before ids were hashed.
+fn find_plain(tx: &mut Tx<'_>, new: &NewDelivery<'_>, key: &SenderKey) -> Result<Option<DeliveryId>> {
+    tx.optional(
+        "SELECT id FROM pack_deliveries WHERE tenant_id = $1 AND pack = $2 AND source = $3 AND sender_id = $4",
+        params![new.pack, new.source, key.plain],
+        |row| row.get(0),
+    )
+}
+
+/// The sender's own id, or a hash where there is none that can be kept.
 fn build_sender_id(new: &NewDelivery<'_>) -> String {
     let hash = |bytes: &[u8]| {
         let hex: String = digest(&SHA256, bytes).as_ref().iter().map(|byte| format!("{byte:02x}")).collect();
@@ -218,7 +248,8 @@ pub(crate) struct DeliveryRow {
 
 pub(crate) fn find(tx: &mut Tx<'_>, id: DeliveryId) -> Result<Option<DeliveryRow>> {
     tx.optional(
-        "SELECT id, pack, source, sender_id, origin, name, received_at, headers, body, state FROM pack_deliveries
+        "SELECT id, pack, source, sender_id, shown_sender, origin, name, received_at, headers, body, state
+         FROM pack_deliveries
          WHERE tenant_id = $1 AND id = $2",
         params![id],
         read,
@@ -226,7 +257,8 @@ pub(crate) fn find(tx: &mut Tx<'_>, id: DeliveryId) -> Result<Option<DeliveryRow
 }
 
 fn read(row: &Row<'_>) -> Result<DeliveryRow> {
-    let body: Option<Vec<u8>> = row.get("body")?;
+    let id = row.get("id")?;
+    let OpenedDelivery { sender_id, headers, body } = OpenedDelivery::read(row, id)?;
     Ok(DeliveryRow {
         pack: row.get("pack")?,
         origin: row.get("origin")?,
@@ -234,11 +266,11 @@ fn read(row: &Row<'_>) -> Result<DeliveryRow> {
         is_handled: row.get::<String>("state")? == "handled",
         has_body: body.is_some(),
         delivery: PackDelivery {
-            id: row.get("id")?,
+            id,
             source: row.get("source")?,
-            sender_id: row.get("sender_id")?,
+            sender_id,
             received_at: row.get("received_at")?,
-            headers: row.get::<JsonText>("headers")?.read()?,
+            headers,
             body: Foreign::new(body.unwrap_or_default()),
         },
     })

@@ -51,6 +51,7 @@ mod run_kind;
 mod run_meter;
 mod run_starter;
 mod schedule;
+mod sealed_deliveries;
 mod services;
 mod signature;
 mod tenant_packs;
@@ -96,8 +97,16 @@ pub use webhook::{PackDeliveryCall, PackWebhook, WebhookRejection, WebhookReques
 use munshi_identity::row_sealing::RowsOfBefore;
 use munshi_store::{Migration, migration};
 
-pub const MIGRATIONS: &[Migration] =
-    &[migration!("0053_pack_alerts"), migration!("0055_pack_deliveries"), migration!("0056_pack_cursors")];
+pub const MIGRATIONS: &[Migration] = &[
+    migration!("0053_pack_alerts"),
+    migration!("0055_pack_deliveries"),
+    migration!("0056_pack_cursors"),
+    migration!("0080_sealed_deliveries"),
+];
 
 /// Rows from before they were sealed, for those who seal them.
-pub const ROWS_OF_BEFORE: &[RowsOfBefore] = &[RowsOfBefore::Table(&alerts::ALERTS_OF_BEFORE)];
+pub const ROWS_OF_BEFORE: &[RowsOfBefore] = &[
+    RowsOfBefore::Table(&alerts::ALERTS_OF_BEFORE),
+    RowsOfBefore::Own { name: "pack_deliveries", seal_next: sealed_deliveries::seal_deliveries_of_before },
+    RowsOfBefore::Own { name: "pack_cursors", seal_next: poll::seal_cursors_of_before },
+];

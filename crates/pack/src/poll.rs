@@ -2,13 +2,15 @@
 
 use async_trait::async_trait;
 use munshi_jobs::JobFailure;
-use munshi_store::{Result, Tx, params};
+use munshi_store::{Result, RowId, RowMark, SealedBy, SealedColumn, Tx, is_sealed, params};
 use munshi_types::Timestamp;
 
 use crate::foreign::Foreign;
 use crate::job::PackJobCall;
 use crate::schedule::PackScheduleTime;
 use crate::webhook::PackDeliveryCall;
+
+const CURSOR: SealedColumn = SealedColumn::new("pack_cursors", "cursor");
 
 /// One poll of one tenant.
 pub type PackPollCall = PackJobCall<PollCursor>;
@@ -60,7 +62,7 @@ pub(crate) fn find_cursor(tx: &mut Tx<'_>, pack: &str, poll: &str) -> Result<Opt
     tx.optional(
         "SELECT cursor FROM pack_cursors WHERE tenant_id = $1 AND pack = $2 AND poll = $3",
         params![pack, poll],
-        |row| row.get(0),
+        |row| row.get_sealed(0, CURSOR.cell(RowId::named(&[pack, poll]))),
     )
 }
 
@@ -70,10 +72,33 @@ pub(crate) fn move_cursor(
     cursor: &str,
     now: Timestamp,
 ) -> Result<()> {
+    let cursor = tx.seal(SealedBy::Tenant, CURSOR.cell(RowId::named(&[pack, poll])), cursor)?;
     tx.execute(
         "INSERT INTO pack_cursors (tenant_id, pack, poll, cursor, moved_at) VALUES ($1, $2, $3, $4, $5)
          ON CONFLICT (tenant_id, pack, poll) DO UPDATE SET cursor = excluded.cursor, moved_at = excluded.moved_at",
         params![pack, poll, cursor, now],
     )?;
     Ok(())
+}
+
+/// Seals the cursors from before they were sealed. A tenant has as many as packs have polls, so all of them at once.
+pub(crate) fn seal_cursors_of_before(tx: &mut Tx<'_>, _: RowMark, _: u32) -> Result<Option<RowMark>> {
+    let cursors: Vec<(String, String, String)> = tx.all(
+        (
+            "SELECT pack, poll, cursor FROM pack_cursors
+             WHERE tenant_id = $1 ORDER BY pack, poll",
+            "SELECT pack, poll, cursor FROM pack_cursors
+             WHERE tenant_id = $1 ORDER BY pack, poll FOR NO KEY UPDATE",
+        ),
+        params![],
+        |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)),
+    )?;
+    for (pack, poll, cursor) in cursors.into_iter().filter(|(_, _, cursor)| !is_sealed(cursor)) {
+        let sealed = tx.seal(SealedBy::Tenant, CURSOR.cell(RowId::named(&[&pack, &poll])), &cursor)?;
+        tx.execute(
+            "UPDATE pack_cursors SET cursor = $4 WHERE tenant_id = $1 AND pack = $2 AND poll = $3",
+            params![pack, poll, sealed],
+        )?;
+    }
+    Ok(None)
 }

@@ -53,12 +53,19 @@ impl RequestClaim {
         Ok(Self { caller: caller.to_owned(), key: key.to_owned(), operation, digest })
     }
 
+    /// As it is stored: nobody can confirm a guess of what was asked.
+    fn keyed_digest(&self, tx: &Tx<'_>) -> Result<[u8; 32]> {
+        Ok(tx.hash("answered_requests.digest", &self.digest)?)
+    }
+
     fn answer_cell(&self) -> SealedCell {
         ANSWER.cell(RowId::named(&[&self.caller, &self.key]))
     }
 
     pub fn find(&self, tx: &mut Tx<'_>) -> Result<RequestStanding> {
-        let cell = self.answer_cell();
+        let (cell, keyed) = (self.answer_cell(), self.keyed_digest(tx)?);
+        // A request from before digests were keyed is known all the same.
+        let is_same = |digest: &[u8]| digest == keyed || digest == self.digest;
         let found: Option<(String, Vec<u8>, Option<JsonText>)> = tx.optional(
             "SELECT operation, digest, answer FROM answered_requests
              WHERE tenant_id = $1 AND caller = $2 AND key = $3",
@@ -67,7 +74,7 @@ impl RequestClaim {
         )?;
         Ok(match found {
             None => RequestStanding::New,
-            Some((operation, digest, answer)) if operation == self.operation && digest == self.digest => {
+            Some((operation, digest, answer)) if operation == self.operation && is_same(&digest) => {
                 RequestStanding::Answered(answer.map(|answer| answer.read()).transpose()?)
             }
             Some(_) => RequestStanding::Different,
@@ -77,10 +84,11 @@ impl RequestClaim {
     /// Takes the key in the transaction of what is asked for. False where somebody has it: of two at once, one is told so
     /// and changes nothing.
     pub fn take(&self, tx: &mut Tx<'_>, now: Timestamp) -> Result<bool> {
+        let digest = self.keyed_digest(tx)?;
         let rows = tx.execute(
             "INSERT INTO answered_requests (tenant_id, caller, key, operation, digest, asked_at)
              VALUES ($1, $2, $3, $4, $5, $6) ON CONFLICT (tenant_id, caller, key) DO NOTHING",
-            params![self.caller, self.key, self.operation, &self.digest[..], now],
+            params![self.caller, self.key, self.operation, &digest[..], now],
         )?;
         Ok(rows > 0)
     }
@@ -88,19 +96,20 @@ impl RequestClaim {
     /// Keeps the answer for whoever asks again.
     pub fn keep_answer(&self, tx: &mut Tx<'_>, answer: Option<&Value>, now: Timestamp) -> Result<()> {
         let seal = |answer| tx.seal_json(SealedBy::Tenant, self.answer_cell(), answer);
-        let answer = answer.map(seal).transpose()?;
+        let (answer, digest) = (answer.map(seal).transpose()?, self.keyed_digest(tx)?);
         tx.execute(
             "INSERT INTO answered_requests (tenant_id, caller, key, operation, digest, answer, asked_at)
              VALUES ($1, $2, $3, $4, $5, $6, $7)
              ON CONFLICT (tenant_id, caller, key) DO UPDATE SET answer = excluded.answer
-             WHERE answered_requests.operation = excluded.operation AND answered_requests.digest = excluded.digest",
+             WHERE answered_requests.operation = excluded.operation AND answered_requests.digest IN (excluded.digest, $8)",
             params![
                 self.caller,
                 self.key,
                 self.operation,
-                &self.digest[..],
+                &digest[..],
                 answer,
-                now
+                now,
+                &self.digest[..]
             ],
         )?;
         Ok(())

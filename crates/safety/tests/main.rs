@@ -4,5 +4,6 @@
 mod audit;
 mod budget;
 mod nightly;
+mod requests;
 mod support;
 mod tampering;

@@ -53,6 +53,7 @@ pub mod page;
 mod plain_rows;
 mod postgres;
 mod row;
+mod sealed_batch;
 mod sealing;
 mod session;
 mod sort_order;

@@ -4,7 +4,7 @@ use munshi_types::TenantId;
 
 use crate::error::{Error, Result};
 use crate::postgres::column_of as postgres_column;
-use crate::sealing::{Keyring, SealedCell, open_column};
+use crate::sealing::{Keyring, SealedCell, open_column, require_keyring, require_tenant};
 use crate::sqlite::column_of as sqlite_column;
 use crate::value::{Column, FromColumn};
 
@@ -66,10 +66,36 @@ impl Row<'_> {
 
     /// What is sealed in a column, opened. What was stored before it was sealed comes as it is.
     pub fn get_sealed<T: FromColumn>(&self, at: impl ColumnIndex, cell: SealedCell) -> Result<T> {
+        self.open_for(self.tenant, at, cell)
+    }
+
+    /// The same where a unit reads across tenants and the row says whose it is.
+    pub fn get_sealed_of<T: FromColumn>(
+        &self,
+        tenant: TenantId,
+        at: impl ColumnIndex,
+        cell: SealedCell,
+    ) -> Result<T> {
+        self.open_for(Some(tenant), at, cell)
+    }
+
+    fn open_for<T: FromColumn>(
+        &self,
+        tenant: Option<TenantId>,
+        at: impl ColumnIndex,
+        cell: SealedCell,
+    ) -> Result<T> {
         let position = at.position(self)?;
         let opened =
-            self.column(position).and_then(|column| open_column(column, cell, (self.tenant, self.keyring)));
+            self.column(position).and_then(|column| open_column(column, cell, (tenant, self.keyring)));
         opened.map_err(|error| name_column(error, at))
+    }
+
+    /// Bytes that are sealed, opened. Not for those of a row from before they were: nothing tells them apart.
+    pub fn get_sealed_bytes(&self, at: impl ColumnIndex, cell: SealedCell) -> Result<Option<Vec<u8>>> {
+        let Some(sealed) = self.get::<Option<Vec<u8>>>(at)? else { return Ok(None) };
+        let (tenant, keyring) = (require_tenant(self.tenant, cell)?, require_keyring(self.keyring)?);
+        cell.open_bytes(tenant, &sealed, keyring).map(Some).map_err(|error| name_column(error, at))
     }
 
     fn column(&self, position: usize) -> Result<Column<'_>> {

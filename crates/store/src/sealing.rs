@@ -48,6 +48,12 @@ pub trait Keyring: Send + Sync + fmt::Debug {
 
     /// Remembers such a key. Only what is committed.
     fn remember_key(&self, tenant: TenantId, owner: Uuid, key: DataKeyId);
+
+    /// Fetches those of these keys that are not in memory yet, all in one request. At most [`prefetch_limit`](Self::prefetch_limit).
+    fn prefetch_keys(&self, tenant: TenantId, keys: &[DataKeyId]) -> Result<()>;
+
+    /// How many keys stay in memory beside one another for sure; at least one.
+    fn prefetch_limit(&self) -> usize;
 }
 
 /// Whose key a value is sealed with.
@@ -132,6 +138,25 @@ impl SealedCell {
         Ok(SealedText(written))
     }
 
+    /// Bytes stand in their column without a mark: the row says by another column that they are sealed.
+    pub(crate) fn seal_bytes(
+        &self,
+        (tenant, by): (TenantId, SealedBy),
+        bytes: &[u8],
+        keyring: &dyn Keyring,
+    ) -> Result<Vec<u8>> {
+        keyring.seal(tenant, by, &self.context(), bytes)
+    }
+
+    pub(crate) fn open_bytes(
+        &self,
+        tenant: TenantId,
+        sealed: &[u8],
+        keyring: &dyn Keyring,
+    ) -> Result<Vec<u8>> {
+        keyring.open(tenant, &self.context(), sealed)
+    }
+
     fn open(&self, tenant: TenantId, sealed: &[u8], keyring: &dyn Keyring) -> Result<String> {
         let plain = keyring.open(tenant, &self.context(), sealed)?;
         String::from_utf8(plain).map_err(|_| Error::Decode(format!("{} holds no text", self.column)))
@@ -205,9 +230,13 @@ pub(crate) fn open_column<T: FromColumn>(
 ) -> Result<T> {
     let Column::Text(text) = column else { return T::from_column(column) };
     let Some(sealed) = parse_sealed(text) else { return T::from_column(column) };
-    let tenant = tenant.ok_or_else(|| Error::Misuse(format!("{} is read across tenants", cell.column)))?;
+    let tenant = require_tenant(tenant, cell)?;
     let opened = cell.open(tenant, &sealed, require_keyring(keyring)?)?;
     T::from_column(Column::Text(&opened))
+}
+
+pub(crate) fn require_tenant(tenant: Option<TenantId>, cell: SealedCell) -> Result<TenantId> {
+    tenant.ok_or_else(|| Error::Misuse(format!("{} is read across tenants", cell.column)))
 }
 
 pub(crate) fn require_keyring(keyring: Option<&dyn Keyring>) -> Result<&dyn Keyring> {
@@ -216,6 +245,12 @@ pub(crate) fn require_keyring(keyring: Option<&dyn Keyring>) -> Result<&dyn Keyr
 
 pub(crate) fn no_keyring() -> Error {
     Error::Misuse("this database was opened without its keys".to_owned())
+}
+
+/// The key that a stored text names; none where it stands plain.
+pub(crate) fn find_named_key(text: &str) -> Option<DataKeyId> {
+    let sealed = parse_sealed(text)?;
+    Uuid::from_slice(sealed.get(..16)?).ok().map(DataKeyId::from_uuid)
 }
 
 /// Whether a stored text is sealed, as the job that seals what is left asks.

@@ -6,6 +6,7 @@ use uuid::Uuid;
 
 use crate::error::{Error, Result};
 use crate::row::Row;
+use crate::sealed_batch::open_all;
 use crate::sealing::{Keyring, SealedBy, SealedCell, SealedText, open_column};
 use crate::session::UnitSession;
 use crate::sql::{PlatformSql, Sql};
@@ -95,6 +96,16 @@ impl Tx<'_> {
         open_column(Column::Text(text), cell, (Some(self.tenant), Some(self.session.keyring()?)))
     }
 
+    /// The same of JSON that was read where no unit of this tenant could open it.
+    pub fn open_json(&self, cell: SealedCell, json: &JsonText) -> Result<JsonText> {
+        open_column(Column::Text(json.as_str()), cell, (Some(self.tenant), Some(self.session.keyring()?)))
+    }
+
+    /// Opens many values, the keys of all of them fetched together. One that can't be opened is an error in its place.
+    pub fn open_all(&self, values: &[(SealedCell, &str)]) -> Result<Vec<Result<String>>> {
+        open_all(values, self.tenant, self.session.keyring()?)
+    }
+
     /// Seals a text for its cell, to be bound in the same unit.
     pub fn seal(&self, by: SealedBy, cell: SealedCell, text: &str) -> Result<SealedText> {
         cell.seal((self.tenant, by), text, self.session.keyring()?)
@@ -108,6 +119,11 @@ impl Tx<'_> {
     /// The same of JSON that is written already.
     pub fn seal_written(&self, by: SealedBy, cell: SealedCell, json: &JsonText) -> Result<JsonText> {
         self.seal(by, cell, json.as_str()).map(SealedText::into_json)
+    }
+
+    /// Bytes for a column of bytes, where another column of the row says that they are sealed.
+    pub fn seal_bytes(&self, by: SealedBy, cell: SealedCell, bytes: &[u8]) -> Result<Vec<u8>> {
+        cell.seal_bytes((self.tenant, by), bytes, self.session.keyring()?)
     }
 
     /// The cipher and its keys, for those who find or make a person's.

@@ -11,7 +11,43 @@ use uuid::Uuid;
 
 /// A keyring for the handles on the databases of tests. The ids name the keys of persons.
 pub fn memory_keyring(ids: IdGenerator) -> Arc<dyn Keyring> {
-    Arc::new(CachedKeyring::new(KeysOf(ids), Arc::new(SystemRandom), 1000))
+    bounded_keyring(ids, 1000)
+}
+
+/// The same, which keeps so many keys in memory, and counts how often it asked for some.
+pub fn bounded_keyring(ids: IdGenerator, most: usize) -> Arc<CachedKeyring> {
+    Arc::new(CachedKeyring::new(KeysOf(ids), Arc::new(SystemRandom), most))
+}
+
+/// A keyring whose store of keys does not answer.
+pub fn unreachable_keyring() -> Arc<dyn Keyring> {
+    Arc::new(CachedKeyring::new(UnreachableKeys, Arc::new(SystemRandom), 1000))
+}
+
+struct UnreachableKeys;
+
+impl UnreachableKeys {
+    fn error() -> munshi_keys::Error {
+        munshi_keys::Error::Key("the store of keys does not answer".to_owned())
+    }
+}
+
+impl KeySource for UnreachableKeys {
+    fn load(&self, _: TenantId, _: DataKeyId) -> Result<StoredKey> {
+        Err(Self::error())
+    }
+
+    fn load_all(&self, _: TenantId, _: &[DataKeyId]) -> Result<Vec<(DataKeyId, StoredKey)>> {
+        Err(Self::error())
+    }
+
+    fn load_or_create_own(&self, _: TenantId, _: OwnKey) -> Result<(DataKeyId, SealKey)> {
+        Err(Self::error())
+    }
+
+    fn make_person_keys(&self, _: TenantId, _: usize) -> Result<Vec<(DataKeyId, SealKey)>> {
+        Err(Self::error())
+    }
 }
 
 struct KeysOf(IdGenerator);
@@ -19,6 +55,10 @@ struct KeysOf(IdGenerator);
 impl KeySource for KeysOf {
     fn load(&self, tenant: TenantId, id: DataKeyId) -> Result<StoredKey> {
         Ok(StoredKey::Live(derive(tenant, id)))
+    }
+
+    fn load_all(&self, tenant: TenantId, ids: &[DataKeyId]) -> Result<Vec<(DataKeyId, StoredKey)>> {
+        ids.iter().map(|id| Ok((*id, self.load(tenant, *id)?))).collect()
     }
 
     fn load_or_create_own(&self, tenant: TenantId, which: OwnKey) -> Result<(DataKeyId, SealKey)> {

@@ -10,6 +10,7 @@ use munshi_config::Config;
 use munshi_connectors::conformance::ConnectorTest;
 use munshi_connectors::{ConnectorLogins, build_folder_path, build_logs_path};
 use munshi_jobs::JobQueue;
+use munshi_keys::TenantKeyRotation;
 use munshi_operations::models::HouseModels;
 use munshi_operations::{ConnectorRules, HouseParts};
 use munshi_pack::RunStarter;
@@ -25,6 +26,7 @@ use munshi_types::{Clock, ConnectorName, IdGenerator, SystemRandom, TenantId};
 use crate::failure::{CommandFailure, Exit};
 use crate::gateway::ConfiguredGateway;
 use crate::installation::list_installed_names;
+use crate::keys::ConfiguredKeys;
 use crate::models::GatewayModels;
 use crate::pack_services::ConfiguredPackServices;
 use crate::{account, audit, budget, connectors, data_folder, packs, policy, tools, vault};
@@ -101,6 +103,15 @@ impl HouseParts for ConfiguredParts {
 
     async fn open_vault(&self) -> Result<Vault, OperationError> {
         vault::open(&self.config, self.db.clone(), self.clock.clone()).await.map_err(to_operation_error)
+    }
+
+    async fn rotate_tenant_key(&self, tenant: TenantId) -> Result<Option<TenantKeyRotation>, OperationError> {
+        let rotated = async {
+            let keys = ConfiguredKeys::from_config(&self.config)?;
+            keys.bind(&self.db).await?;
+            Ok(keys.worker.rotate_tenant(tenant).await?)
+        };
+        rotated.await.map_err(to_operation_error)
     }
 
     fn connectors_folder(&self) -> PathBuf {

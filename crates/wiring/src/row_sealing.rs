@@ -8,6 +8,7 @@ use munshi_config::Config;
 use munshi_conversations::retention::seal_files_of_before;
 use munshi_identity::row_sealing::{self, RowsOfBefore, SealingStep};
 use munshi_keys::{find_rewritten, mark_rewritten};
+use munshi_llm::calls::{CALLS_OF_BEFORE, key_hashes_of_before};
 use munshi_store::tenants::{self, TENANTS};
 use munshi_store::{Db, PageRequest, PlatformTx, Tx, in_background, maintenance};
 use munshi_types::{Clock, TenantId};
@@ -31,8 +32,14 @@ fn list_rows_of_before() -> Vec<RowsOfBefore> {
         munshi_conversations::ROWS_OF_BEFORE,
         munshi_safety::ROWS_OF_BEFORE,
         munshi_pack::ROWS_OF_BEFORE,
+        munshi_connectors::ROWS_OF_BEFORE,
     ];
-    lists.concat()
+    let below = [
+        RowsOfBefore::Table(&munshi_jobs::JOBS_OF_BEFORE),
+        RowsOfBefore::Table(&CALLS_OF_BEFORE),
+        RowsOfBefore::Own { name: "llm_calls.prompt_hash", seal_next: key_hashes_of_before },
+    ];
+    [lists.concat(), below.to_vec()].concat()
 }
 
 /// What seals one tenant after another.

@@ -42,6 +42,7 @@ pub use flow::{OAuthReturnUrls, PendingOAuthLogin};
 pub use links::{ConnectorLoginLink, add_link, is_link_used};
 pub use login_user::ConnectorLoginUser;
 pub use revocation::{LoginRevocation, RevocableLogin};
+pub(crate) use rows::seal_logins_of_before;
 pub use stored_login::{find_login_time, forget_login};
 
 use std::sync::Arc;

@@ -2,12 +2,17 @@
 
 use std::time::Duration;
 
-use munshi_store::{JsonText, PlatformTx, Tx, across_tenants, params};
+use munshi_store::{
+    JsonText, PlatformTx, Row, RowId, RowMark, SealedBy, SealedCell, SealedColumn, Tx, across_tenants,
+    is_sealed, params,
+};
 use munshi_types::{TenantId, Timestamp};
 use serde::{Serialize, de::DeserializeOwned};
 use sha2::{Digest, Sha256};
 
 use crate::error::Result;
+
+const BODY: SealedColumn = SealedColumn::new("connector_logins", "body");
 
 /// So long are rows kept after their time, for whoever wonders why a link no longer works.
 const KEPT: Duration = Duration::from_secs(24 * 3600);
@@ -38,6 +43,12 @@ pub(super) fn hash(text: &str) -> Vec<u8> {
     Sha256::digest(text.as_bytes()).to_vec()
 }
 
+/// Where the body of the row of this hash is sealed.
+fn body_cell(hash: &[u8]) -> SealedCell {
+    let hex = hash.iter().fold(String::new(), |text, byte| format!("{text}{byte:02x}"));
+    BODY.cell(RowId::named(&[&hex]))
+}
+
 /// Writes one down, and forgets those that are long over.
 pub(super) fn insert(
     tx: &mut Tx<'_>,
@@ -50,10 +61,12 @@ pub(super) fn insert(
         "DELETE FROM connector_logins WHERE tenant_id = $1 AND expires_at < $2",
         params![now.minus(KEPT)],
     )?;
+    let hash = hash(text);
+    let body = tx.seal_json(SealedBy::Tenant, body_cell(&hash), body)?;
     tx.execute(
         "INSERT INTO connector_logins (tenant_id, hash, kind, connector, body, expires_at)
          VALUES ($1, $2, $3, $4, $5, $6)",
-        params![hash(text), kind.as_str(), connector, JsonText::of(body)?, until],
+        params![hash, kind.as_str(), connector, body, until],
     )?;
     Ok(())
 }
@@ -70,10 +83,16 @@ pub(super) fn find<T: DeserializeOwned>(
              WHERE l.hash = $1 AND l.kind = $2 AND l.used_at IS NULL AND l.expires_at > $3 AND t.status = 'active'",
         ),
         params![hash(text), kind.as_str(), now],
-        |row| Ok((row.get::<TenantId>(0)?, row.get::<String>(1)?, row.get::<JsonText>(2)?)),
+        |row| read_row(row, text),
     )?;
-    let Some((tenant, connector, body)) = found else { return Ok(None) };
-    Ok(Some(LoginRow { tenant, connector, body: body.read()? }))
+    Ok(found)
+}
+
+/// A row that has the tenant, the connector and the body.
+fn read_row<T: DeserializeOwned>(row: &Row<'_>, text: &str) -> munshi_store::Result<LoginRow<T>> {
+    let tenant = row.get(0)?;
+    let body = row.get_sealed_of::<JsonText>(tenant, 2, body_cell(&hash(text)))?;
+    Ok(LoginRow { tenant, connector: row.get(1)?, body: body.read()? })
 }
 
 /// One that was used, and whose time is not over.
@@ -88,10 +107,9 @@ pub(super) fn find_used<T: DeserializeOwned>(
              WHERE l.hash = $1 AND l.kind = $2 AND l.used_at IS NOT NULL AND l.expires_at > $3 AND t.status = 'active'",
         ),
         params![hash(text), kind.as_str(), now],
-        |row| Ok((row.get::<TenantId>(0)?, row.get::<String>(1)?, row.get::<JsonText>(2)?)),
+        |row| read_row(row, text),
     )?;
-    let Some((tenant, connector, body)) = found else { return Ok(None) };
-    Ok(Some(LoginRow { tenant, connector, body: body.read()? }))
+    Ok(found)
 }
 
 /// The same as [`find`] where it is theirs who come with it, and it is good no more: of two who come, one gets it.
@@ -119,11 +137,11 @@ pub(super) fn find_last_abandoned<T: DeserializeOwned>(
     now: Timestamp,
 ) -> Result<Option<T>> {
     let found = tx.optional(
-        "SELECT body FROM connector_logins
+        "SELECT hash, body FROM connector_logins
          WHERE tenant_id = $1 AND connector = $2 AND kind = 'state' AND used_at IS NULL AND expires_at <= $3
          ORDER BY expires_at DESC LIMIT 1",
         params![connector, now],
-        |row| row.get::<JsonText>(0),
+        |row| row.get_sealed::<JsonText>(1, body_cell(&row.get::<Vec<u8>>(0)?)),
     )?;
     Ok(found.map(|body| body.read()).transpose()?)
 }
@@ -142,10 +160,7 @@ pub(super) fn list_links<T: DeserializeOwned>(
 ) -> Result<Vec<LoginLinkRow<T>>> {
     let sql = "SELECT hash, connector, body FROM connector_logins
                WHERE tenant_id = $1 AND kind = 'link' AND expires_at > $2 ORDER BY hash";
-    tx.all(sql, params![now], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)))?
-        .into_iter()
-        .map(parse_link_row)
-        .collect()
+    Ok(tx.all(sql, params![now], read_link)?)
 }
 
 /// The same, held until the transaction ends.
@@ -159,24 +174,46 @@ pub(super) fn lock_links<T: DeserializeOwned>(
         "SELECT hash, connector, body FROM connector_logins
          WHERE tenant_id = $1 AND kind = 'link' AND expires_at > $2 ORDER BY hash FOR UPDATE",
     );
-    tx.all(sql, params![now], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)))?
-        .into_iter()
-        .map(parse_link_row)
-        .collect()
+    Ok(tx.all(sql, params![now], read_link)?)
 }
 
-fn parse_link_row<T: DeserializeOwned>(
-    (hash, connector, body): (Vec<u8>, String, JsonText),
-) -> Result<LoginLinkRow<T>> {
-    Ok(LoginLinkRow { hash, connector, body: body.read()? })
+fn read_link<T: DeserializeOwned>(row: &Row<'_>) -> munshi_store::Result<LoginLinkRow<T>> {
+    let hash: Vec<u8> = row.get(0)?;
+    let body = row.get_sealed::<JsonText>(2, body_cell(&hash))?.read()?;
+    Ok(LoginLinkRow { hash, connector: row.get(1)?, body })
 }
 
 pub(super) fn set_body(tx: &mut Tx<'_>, hash: &[u8], body: &impl Serialize) -> Result<()> {
+    let body = tx.seal_json(SealedBy::Tenant, body_cell(hash), body)?;
     tx.execute(
         "UPDATE connector_logins SET body = $3 WHERE tenant_id = $1 AND hash = $2 AND kind = 'link'",
-        params![hash.to_vec(), JsonText::of(body)?],
+        params![hash, body],
     )?;
     Ok(())
+}
+
+/// Seals the rows from before they were sealed. They live for a day, so there are few, and all are sealed at once.
+pub(crate) fn seal_logins_of_before(
+    tx: &mut Tx<'_>,
+    _: RowMark,
+    _: u32,
+) -> munshi_store::Result<Option<RowMark>> {
+    let logins: Vec<(Vec<u8>, JsonText)> = tx.all(
+        (
+            "SELECT hash, body FROM connector_logins WHERE tenant_id = $1 ORDER BY hash",
+            "SELECT hash, body FROM connector_logins WHERE tenant_id = $1 ORDER BY hash FOR NO KEY UPDATE",
+        ),
+        params![],
+        |row| Ok((row.get(0)?, row.get(1)?)),
+    )?;
+    for (hash, body) in logins.iter().filter(|(_, body)| !is_sealed(body.as_str())) {
+        let sealed = tx.seal_written(SealedBy::Tenant, body_cell(hash), body)?;
+        tx.execute(
+            "UPDATE connector_logins SET body = $3 WHERE tenant_id = $1 AND hash = $2",
+            params![hash, sealed],
+        )?;
+    }
+    Ok(None)
 }
 
 /// Uses up the link that a login was begun with, if it had one. False where it led to another login before.

@@ -5,8 +5,9 @@ use std::time::Duration;
 use munshi_connectors::login::{ConnectorLoginUser, LoginRevocation};
 use munshi_connectors::{ConnectorState, Error};
 use munshi_identity::SecretToken;
+use munshi_identity::row_sealing::RowsOfBefore;
 use munshi_safety::vault::SecretRef;
-use munshi_store::{Tx, params};
+use munshi_store::{JsonText, RowId, RowMark, SealedColumn, Tx, params};
 use munshi_test_support::wait_until;
 use serde_json::Value;
 
@@ -41,6 +42,39 @@ impl Guarded {
         };
         self.shop.test.db.read(self.shop.tenant, count).await.unwrap()
     }
+}
+
+/// Of the logins that have not come back yet.
+fn count_sealed(tx: &mut Tx<'_>) -> munshi_store::Result<i64> {
+    let sql =
+        "SELECT COUNT(*) FROM connector_logins WHERE tenant_id = $1 AND kind = 'state' AND used_at IS NULL
+               AND CAST(body AS TEXT) LIKE '%sealed:1:%'";
+    tx.one(sql, params![], |row| row.get(0))
+}
+
+/// As a version wrote them that sealed no logins.
+fn unseal(tx: &mut Tx<'_>) -> munshi_store::Result<()> {
+    let sql = "SELECT hash, body FROM connector_logins WHERE tenant_id = $1 AND kind = 'state'";
+    let rows: Vec<(Vec<u8>, JsonText)> = tx.all(sql, params![], |row| {
+        let hash: Vec<u8> = row.get(0)?;
+        let hex: String = hash.iter().map(|byte| format!("{byte:02x}")).collect();
+        let cell = SealedColumn::new("connector_logins", "body").cell(RowId::named(&[&hex]));
+        Ok((hash, row.get_sealed(1, cell)?))
+    })?;
+    for (hash, body) in rows {
+        let sql = "UPDATE connector_logins SET body = $3 WHERE tenant_id = $1 AND hash = $2";
+        tx.execute(sql, params![hash, body])?;
+    }
+    Ok(())
+}
+
+fn seal_rows_of_before(tx: &mut Tx<'_>) -> munshi_store::Result<()> {
+    for rows in munshi_connectors::ROWS_OF_BEFORE {
+        if let RowsOfBefore::Own { seal_next, .. } = rows {
+            assert_eq!(seal_next(tx, RowMark::START, 50)?, None);
+        }
+    }
+    Ok(())
 }
 
 munshi_test_support::on_both_engines! {
@@ -82,6 +116,25 @@ munshi_test_support::on_both_engines! {
         assert!(guarded.service.recorded_calls().is_empty());
         let unknown = guarded.shop.events().await.into_iter().filter(|(event, _)| event == "act.unknown").count();
         assert_eq!(unknown, 0);
+        guarded.shop.host.stop().await;
+    }
+
+    /// What is written down of a login on its way shows nobody, and one that stood plain before is finished all the same.
+    async fn a_login_on_its_way_is_sealed(test: TestDb) {
+        let guarded = Guarded::open(test).await;
+        let (db, tenant) = (guarded.shop.test.db.clone(), guarded.shop.tenant);
+        for is_sealed_later in [false, true] {
+            let begun = guarded.begin().await;
+            assert_eq!(db.read(tenant, count_sealed).await.unwrap(), 1);
+            db.write(tenant, unseal).await.unwrap();
+            assert_eq!(db.read(tenant, count_sealed).await.unwrap(), 0);
+            if is_sealed_later {
+                db.write(tenant, seal_rows_of_before).await.unwrap();
+                assert_eq!(db.read(tenant, count_sealed).await.unwrap(), 1);
+            }
+            guarded.shop.logins.finish(&begun.token, browse(&begun.to), None).await.unwrap();
+            guarded.shop.until_state("far", ConnectorState::Ready).await;
+        }
         guarded.shop.host.stop().await;
     }
 

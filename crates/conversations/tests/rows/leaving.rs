@@ -9,9 +9,9 @@ use munshi_conversations::outbox::{
     SendReceipt, SendRetryability,
 };
 use munshi_jobs::{JOBS, JobRegistry, JobRunner, JobRunnerOptions, JobState, JobView, NewJob, dead_letters};
-use munshi_store::{PageRequest, params};
+use munshi_store::{JsonText, PageRequest, SealedColumn, params};
 use munshi_types::tier::Channel;
-use munshi_types::{MessageId, OutboundMessage, ReplyAddress, SeededRandom};
+use munshi_types::{JobId, MessageId, OutboundMessage, ReplyAddress, SeededRandom};
 
 use crate::rows::support::{Shop, held, tables};
 
@@ -181,17 +181,22 @@ tables! {
         let shop = Shop::open(test).await;
         let line = Line::new(SendIdempotency::Once, []);
         let (first, second) = (turn(&shop, 1).await, turn(&shop, 2).await);
-        let ready = jobs(&shop, JobState::Ready).await;
-        assert_eq!(ready.len(), 2);
-        // Its own job: each has one, and the listing does not say which.
-        for job in ready {
-            let id = job.id;
-            let sql = "UPDATE outbox SET state = 'sending', job = $3, attempts = 1 WHERE tenant_id = $1 AND message_id = $2
-                       AND EXISTS (SELECT 1 FROM jobs j WHERE j.tenant_id = $1 AND j.id = $3
-                                     AND CAST(j.payload AS TEXT) LIKE $4)";
-            let like = format!("%{first}%");
-            shop.write(move |tx| tx.execute(sql, params![first, id, like])).await;
-        }
+        // Its own job: each has one, and says so in what is sealed.
+        let listed = shop.read(|tx| {
+            tx.all("SELECT id, payload FROM jobs WHERE tenant_id = $1 AND state = 'ready'", params![], |row| {
+                let id: JobId = row.get(0)?;
+                let payload: JsonText = row.get_sealed(1, SealedColumn::new("jobs", "payload").cell(id))?;
+                Ok((id, payload.as_str().to_owned()))
+            })
+        });
+        let listed = listed.await;
+        assert_eq!(listed.len(), 2);
+        let own = listed.iter().find(|(_, payload)| payload.contains(&first.to_string())).unwrap().0;
+        shop.write(move |tx| {
+            let sql = "UPDATE outbox SET state = 'sending', job = $3, attempts = 1 WHERE tenant_id = $1 AND message_id = $2";
+            tx.execute(sql, params![first, own])
+        })
+        .await;
         drain(&shop, &runner(&shop, Some(line.clone()))).await;
         assert_eq!(state(&shop, first).await, OutboxState::Unknown);
         assert_eq!(state(&shop, second).await, OutboxState::Sent, "those behind it go on");

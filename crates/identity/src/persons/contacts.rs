@@ -1,9 +1,9 @@
 //! Everybody a tenant has met, with how they are reached: what must be hidden from models elsewhere.
 
-use munshi_store::{Result, Row, Tx, params};
+use munshi_store::{Result, Row, SealedCell, Tx, params};
 use munshi_types::PersonId;
 
-use super::sealed_contacts::{NAME, read_address, read_unless_forgotten};
+use super::sealed_contacts::{NAME, StoredAddress, unless_forgotten};
 use crate::ContactAddress;
 
 /// Somebody's name and how they are reached.
@@ -37,7 +37,7 @@ pub fn list_contacts(tx: &mut Tx<'_>) -> Result<Vec<PersonContacts>> {
         params![MOST_LOOKED_AT, MOST_REACHED],
         line,
     )?;
-    Ok(group_by_person(rows))
+    open_all(tx, &group_by_person(rows))
 }
 
 /// The same of one, whoever they are.
@@ -49,30 +49,56 @@ pub fn find_contacts(tx: &mut Tx<'_>, person: PersonId) -> Result<Option<PersonC
         params![person],
         line,
     )?;
-    Ok(group_by_person(rows).pop())
+    Ok(open_all(tx, &group_by_person(rows))?.pop())
 }
 
-type Line = (PersonId, String, Option<ContactAddress>);
+/// Somebody as they stand in their rows.
+struct StoredContacts {
+    id: PersonId,
+    name: String,
+    addresses: Vec<StoredAddress>,
+}
+
+type Line = (PersonId, String, Option<StoredAddress>);
 
 fn line(row: &Row<'_>) -> Result<Line> {
-    let id = row.get("id")?;
-    let name = read_unless_forgotten(row, "name", NAME.cell(id), || Ok(String::new()))?;
-    Ok((id, name, read_address(row)?))
+    Ok((row.get("id")?, row.get("name")?, StoredAddress::read(row)?))
 }
 
 /// A row for each address, those of a person one behind the other.
-fn group_by_person(rows: Vec<Line>) -> Vec<PersonContacts> {
-    let mut all: Vec<PersonContacts> = Vec::new();
+fn group_by_person(rows: Vec<Line>) -> Vec<StoredContacts> {
+    let mut all: Vec<StoredContacts> = Vec::new();
     for (id, name, address) in rows {
         if all.last().is_none_or(|last| last.id != id) {
-            all.push(PersonContacts { id, name, addresses: Vec::new() });
+            all.push(StoredContacts { id, name, addresses: Vec::new() });
         }
         if let Some(last) = all.last_mut() {
             last.addresses.extend(address);
         }
     }
-    all.iter_mut().for_each(|person| person.addresses.sort());
     all
+}
+
+/// Each person has a key of their own: all of them are fetched together.
+fn open_all(tx: &Tx<'_>, stored: &[StoredContacts]) -> Result<Vec<PersonContacts>> {
+    let mut values: Vec<(SealedCell, &str)> = Vec::new();
+    for person in stored {
+        values.push((NAME.cell(person.id), &person.name));
+        values.extend(person.addresses.iter().filter_map(StoredAddress::sealed));
+    }
+    let mut opened = tx.open_all(&values)?.into_iter();
+    let mut all = Vec::with_capacity(stored.len());
+    for person in stored {
+        let name = opened.next().map(unless_forgotten).transpose()?.flatten().unwrap_or_default();
+        let mut addresses = Vec::with_capacity(person.addresses.len());
+        for address in &person.addresses {
+            let shown = if address.sealed().is_some() { opened.next() } else { None };
+            addresses.extend(address.open(shown)?);
+        }
+        addresses.sort();
+        all.push(PersonContacts { id: person.id, name, addresses });
+    }
+    Ok(all)
 }
 
 /// Grows with every change of what [`list_contacts`] lists, whoever made it.

@@ -2,6 +2,7 @@
 
 mod administration;
 mod contacts;
+mod lists;
 mod matching;
 mod merge;
 mod operator;
@@ -10,6 +11,7 @@ mod sealed_contacts;
 
 pub use administration::{clear_browsers, save};
 pub use contacts::{MOST_REACHED, PersonContacts, find_contacts, list_contacts, load_change_number};
+pub use lists::{PersonFilter, list, list_by_name, list_members};
 pub use matching::{PersonMatch, find_or_add, lock_living};
 pub use merge::{PersonMerge, merge};
 pub use operator::find_or_add_operator;
@@ -18,10 +20,10 @@ pub use person_keys::{SEALING, find_seal, list_keys, list_newest_keys, seal_by_o
 pub(crate) use sealed_contacts::{AddressKey, seal_name_and_tags, seal_plain_addresses};
 
 use self::sealed_contacts::{
-    NAME, TAGS, channel_of, hash_name, read_address, read_unless_forgotten, seal_person,
+    NAME, StoredAddress, TAGS, channel_of, open_addresses, read_unless_forgotten, seal_person,
 };
-use munshi_store::{Cursor, Error, JsonText, Page, PageRequest, Result, Row, Tx, params, sql_in_both_orders};
-use munshi_types::{Id, IdGenerator, Language, PersonId, ScopeGlob, Timestamp};
+use munshi_store::{Error, JsonText, Result, Row, Tx, params};
+use munshi_types::{IdGenerator, Language, PersonId, ScopeGlob, Timestamp};
 use serde::Serialize;
 
 use crate::address::{ContactAddress, ContactAddressKind, VISITORS};
@@ -244,62 +246,14 @@ pub fn find_by_address(tx: &mut Tx<'_>, address: &ContactAddress) -> Result<Opti
     )
 }
 
-/// Those who work here, the highest role first; who to ask.
-pub fn list_members(tx: &mut Tx<'_>) -> Result<Vec<Person>> {
-    tx.all(
-        "SELECT id, name, role, opened, closed, tags, language, made_at, left_at, visitor, merged_into FROM persons
-         WHERE tenant_id = $1 AND role IS NOT NULL AND left_at IS NULL
-         ORDER BY CASE role WHEN 'owner' THEN 0 WHEN 'admin' THEN 1 WHEN 'staff' THEN 2 ELSE 3 END, made_at, id",
-        params![],
-        read,
-    )
-}
-
-/// Which people a list holds.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum PersonFilter {
-    Here,
-    /// Those who have left too.
-    Everybody,
-}
-
-/// Those who work here and those who don't, newest first or the other way round.
-pub fn list(tx: &mut Tx<'_>, wanted: PersonFilter, request: &PageRequest) -> Result<Page<Person>> {
-    let rows = tx.all(
-        request.choose(sql_in_both_orders!(
-            "SELECT id, name, role, opened, closed, tags, language, made_at, left_at, visitor, merged_into FROM persons
-             WHERE tenant_id = $1 AND (made_at, id) < ($2, $3) AND (left_at IS NULL OR $4)
-               AND merged_into IS NULL
-             ORDER BY made_at DESC, id DESC LIMIT $5"
-        )),
-        params![request.after.time, request.after.id, wanted == PersonFilter::Everybody, request.fetch_limit()],
-        read,
-    )?;
-    Ok(Page::from_rows(rows, request, |person| Cursor { time: person.made_at, id: person.id.as_uuid() }))
-}
-
-/// Those of exactly this name, the oldest first; two people may share one.
-pub fn list_by_name(tx: &mut Tx<'_>, name: &str) -> Result<Vec<Person>> {
-    let hash = hash_name(tx, name)?;
-    tx.all(
-        "SELECT id, name, role, opened, closed, tags, language, made_at, left_at, visitor, merged_into FROM persons
-         WHERE tenant_id = $1 AND (name_hash = $2 OR (name_hash IS NULL AND name = $3)) AND merged_into IS NULL
-         ORDER BY made_at, id LIMIT 20",
-        params![hash, name],
-        read,
-    )
-}
-
 /// How a person is reached.
 pub fn list_addresses(tx: &mut Tx<'_>, person: PersonId) -> Result<Vec<ContactAddress>> {
     let found = tx.all(
         "SELECT kind, address, shown FROM person_addresses WHERE tenant_id = $1 AND person_id = $2",
         params![person],
-        read_address,
+        StoredAddress::read,
     )?;
-    let mut addresses: Vec<ContactAddress> = found.into_iter().flatten().collect();
-    addresses.sort();
-    Ok(addresses)
+    open_addresses(tx, &found.into_iter().flatten().collect::<Vec<_>>())
 }
 
 /// Whether this is the one owner there is. The owners are held until the transaction ends: of two who take one away
@@ -318,18 +272,27 @@ pub fn is_last_owner(tx: &mut Tx<'_>, person: PersonId) -> Result<bool> {
 }
 
 fn read(row: &Row<'_>) -> Result<Person> {
+    let person = read_unsealed(row)?;
+    let no_tags = || JsonText::of(&[(); 0]);
+    Ok(Person {
+        name: read_unless_forgotten(row, "name", NAME.cell(person.id), || Ok(String::new()))?,
+        tags: read_unless_forgotten(row, "tags", TAGS.cell(person.id), no_tags)?.read()?,
+        ..person
+    })
+}
+
+/// A person without what is sealed: no name, no tags.
+fn read_unsealed(row: &Row<'_>) -> Result<Person> {
     let unreadable = |what: String| Error::Decode(what);
     let role = row.get::<Option<String>>("role")?;
     let language = row.get::<Option<String>>("language")?;
-    let id = row.get("id")?;
-    let no_tags = || JsonText::of(&[(); 0]);
     Ok(Person {
-        id,
-        name: read_unless_forgotten(row, "name", NAME.cell(id), || Ok(String::new()))?,
+        id: row.get("id")?,
+        name: String::new(),
         role: role.map(|text| text.parse()).transpose().map_err(|error| unreadable(format!("{error}")))?,
         opened: row.get::<JsonText>("opened")?.read()?,
         closed: row.get::<JsonText>("closed")?.read()?,
-        tags: read_unless_forgotten(row, "tags", TAGS.cell(id), no_tags)?.read()?,
+        tags: Vec::new(),
         language: language
             .map(|text| text.parse())
             .transpose()

@@ -160,17 +160,58 @@ pub(super) fn read_unless_forgotten<T: FromColumn>(
     }
 }
 
-/// The address in a row that has `kind`, `address` and `shown`; none where there is no address, and where whose it was is forgotten.
-pub(super) fn read_address(row: &Row<'_>) -> Result<Option<ContactAddress>> {
-    let Some(kind) = row.get::<Option<String>>("kind")? else { return Ok(None) };
-    let stored: String = row.get("address")?;
-    let shown: Option<String> =
-        read_unless_forgotten(row, "shown", address_cell(&kind, &stored), || Ok(Some(String::new())))?;
-    let text = match shown {
-        Some(forgotten) if forgotten.is_empty() => return Ok(None),
-        Some(shown) => shown,
-        None => stored,
-    };
-    let odd = || Error::Decode("an address has an unknown kind".to_owned());
-    ContactAddress::from_stored(&kind, text).ok_or_else(odd).map(Some)
+/// What was opened; none where its key was destroyed.
+pub(super) fn unless_forgotten(opened: Result<String>) -> Result<Option<String>> {
+    match opened {
+        Err(Error::Forgotten(_)) => Ok(None),
+        opened => opened.map(Some),
+    }
+}
+
+/// An address as it stands in its row.
+pub(super) struct StoredAddress {
+    kind: String,
+    /// What it is found by; of a row from before, the address itself.
+    address: String,
+    shown: Option<String>,
+}
+
+impl StoredAddress {
+    /// Of a row that has `kind`, `address` and `shown`; none where it has no address.
+    pub(super) fn read(row: &Row<'_>) -> Result<Option<Self>> {
+        let Some(kind) = row.get("kind")? else { return Ok(None) };
+        Ok(Some(Self { kind, address: row.get("address")?, shown: row.get("shown")? }))
+    }
+
+    /// The value that is sealed in it, and where; none in a row from before.
+    pub(super) fn sealed(&self) -> Option<(SealedCell, &str)> {
+        let shown = self.shown.as_deref()?;
+        Some((address_cell(&self.kind, &self.address), shown))
+    }
+
+    /// The address, from what [`sealed`](Self::sealed) was opened as; none where whose it was is forgotten.
+    pub(super) fn open(&self, shown: Option<Result<String>>) -> Result<Option<ContactAddress>> {
+        let text = match shown {
+            None => self.address.clone(),
+            Some(shown) => match unless_forgotten(shown)? {
+                None => return Ok(None),
+                Some(shown) => shown,
+            },
+        };
+        let odd = || Error::Decode("an address has an unknown kind".to_owned());
+        ContactAddress::from_stored(&self.kind, text).ok_or_else(odd).map(Some)
+    }
+}
+
+/// Addresses from their rows, with the keys of all of them fetched together.
+pub(super) fn open_addresses(tx: &Tx<'_>, stored: &[StoredAddress]) -> Result<Vec<ContactAddress>> {
+    let values: Vec<_> = stored.iter().filter_map(StoredAddress::sealed).collect();
+    let mut opened = tx.open_all(&values)?.into_iter();
+    let mut addresses = Vec::with_capacity(stored.len());
+    for address in stored {
+        let shown = if address.sealed().is_some() { opened.next() } else { None };
+        addresses.extend(address.open(shown)?);
+    }
+    addresses.sort();
+    Ok(addresses)
 }

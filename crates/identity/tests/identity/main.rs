@@ -3,6 +3,7 @@
 
 mod codes;
 mod hosts;
+mod key_requests;
 mod keys;
 mod meeting;
 mod merging;

@@ -20,6 +20,7 @@ use crate::job::Priority;
 pub struct Schedule {
     pub name: String,
     pub kind: &'static str,
+    /// Words of the program and never of people: it stands plain in the database, and so it does in the jobs that are made of it.
     pub payload: JsonText,
     pub priority: Priority,
     pub rule: ScheduleRule,

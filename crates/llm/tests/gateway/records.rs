@@ -1,12 +1,13 @@
 //! Every attempt is a row.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::time::Duration;
 
-use munshi_llm::calls::{self, MODELS, StoredCallLog};
-use munshi_llm::gateway::{CallBilling, CallSpend, CallSubject};
+use munshi_llm::calls::{self, CALLS_OF_BEFORE, MODELS, StoredCallLog};
+use munshi_llm::gateway::{CallBilling, CallRecord, CallSpend, CallSubject, PromptRecord};
 use munshi_llm::pricing::Cost;
-use munshi_store::PageRequest;
+use munshi_store::{PageRequest, RowMark, SealedBy, Tx, params};
 use munshi_test_support::models::ScriptedTurn;
 use munshi_test_support::on_both_engines;
 use munshi_types::{IdGenerator, TenantId, Timestamp};
@@ -18,6 +19,17 @@ use crate::gateway::scene::{Scene, down};
 fn account(scene: &Scene, tenant: TenantId, tab: &StoredCallLog) -> CallBilling {
     let about = CallSubject { run: Some(Uuid::from_u128(7)), binding: None };
     CallBilling { tenant, about, tab: Arc::new(tab.clone()), ..scene.account() }
+}
+
+fn seal_calls_of_before(tx: &mut Tx<'_>) -> munshi_store::Result<()> {
+    let (mut details, mut hashes) = (Some(RowMark::START), Some(RowMark::START));
+    while let Some(after) = details {
+        details = CALLS_OF_BEFORE.seal_next(tx, after, 1, &mut |_, _| Ok(SealedBy::Tenant))?;
+    }
+    while let Some(after) = hashes {
+        hashes = calls::key_hashes_of_before(tx, after, 1)?;
+    }
+    Ok(())
 }
 
 on_both_engines! {
@@ -45,6 +57,41 @@ on_both_engines! {
         assert!(page.items[0].first_token_micros.is_some() && page.items[1].first_token_micros.is_none());
         let used = test.db.read(theirs, |tx| calls::sum_spend_since(tx, Timestamp::EPOCH)).await.unwrap();
         assert_eq!(used, CallSpend { tokens: 15, output: 5, cost: Some(Cost::from_micros(60)) });
+    }
+
+    async fn no_row_shows_what_a_provider_said_or_confirms_a_guessed_prompt(test: TestDb) {
+        let tenant = IdGenerator::system().next::<TenantId>();
+        let scene = Scene::new([ScriptedTurn::fault(down()), ScriptedTurn::text("fine")]);
+        scene.complete().await.unwrap();
+        let failed = scene.records().into_iter().find(|record| record.ending.fault().is_some()).unwrap();
+        let hashes = ["6b86b273ff34fce1", "6b86b273ff34fce1", "d4735e3a265e16ee"];
+        let calls = hashes.map(|hash| {
+            let prompt = Arc::new(PromptRecord { sections: None, hash: hash.to_owned() });
+            CallRecord { id: IdGenerator::system().next(), tenant, prompt: Some(prompt), ..failed.clone() }
+        });
+        let first = calls[0].id;
+        test.db.write(tenant, move |tx| calls.iter().try_for_each(|call| calls::record(tx, call))).await.unwrap();
+        // As a version wrote it that sealed neither.
+        test.db.write(tenant, move |tx: &mut Tx<'_>| {
+            let plain = "UPDATE llm_calls SET detail = 'Ramesh is busy', prompt_hash = $3 WHERE tenant_id = $1 AND id = $2";
+            tx.execute(plain, params![first, hashes[0]])
+        }).await.unwrap();
+        for _ in 0..2 {
+            test.db.write(tenant, seal_calls_of_before).await.unwrap();
+            let stored = |tx: &mut Tx<'_>| {
+                let sql = "SELECT detail || prompt_hash FROM llm_calls WHERE tenant_id = $1";
+                tx.all(sql, &[], |row| row.get::<String>(0))
+            };
+            let rows = test.db.read(tenant, stored).await.unwrap();
+            let is_readable = |row: &String| row.contains("busy") || hashes.iter().any(|hash| row.contains(hash));
+            assert!(rows.len() == 3 && !rows.iter().any(is_readable), "{rows:?}");
+            let request = PageRequest::new(None, 10);
+            let page = test.db.read(tenant, move |tx| calls::list_newest(tx, &request)).await.unwrap();
+            let prompts: BTreeSet<_> = page.items.iter().map(|call| call.prompt_hash.as_ref().unwrap()).collect();
+            assert_eq!(prompts.len(), 2, "the same prompt has the same, also from before");
+            let details: BTreeSet<_> = page.items.iter().map(|call| call.detail.as_deref().unwrap()).collect();
+            assert_eq!(details, BTreeSet::from(["Ramesh is busy", "provider error (503): busy"]));
+        }
     }
 
     async fn a_caller_writes_records_in_its_own_transaction(test: TestDb) {

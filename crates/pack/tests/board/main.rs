@@ -9,6 +9,7 @@ mod pack;
 mod refused;
 mod refused_doors;
 mod rounds;
+mod sealed_rows;
 mod services;
 
 use std::sync::{Arc, Mutex};

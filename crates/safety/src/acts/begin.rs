@@ -45,7 +45,7 @@ pub fn begin(
     let known = store::find_for_update(tx, proposal.act)?;
     let without_tool = known.as_ref().and_then(|act| drop_other_tool(proposal, act));
     let proposal = without_tool.as_ref().unwrap_or(proposal);
-    let digest = compute_digest(proposal, known.as_ref());
+    let digest = compute_digest(tx, proposal, known.as_ref())?;
     if let Some(act) = &known {
         if act.digest != digest {
             return refuse_changed(tx, act_services, proposal, now);
@@ -90,13 +90,16 @@ fn drop_other_tool(proposal: &Proposal, act: &Act) -> Option<Proposal> {
 
 /// A known act stays the one it is while its connector is away: refused as another one, it would be proposed anew and
 /// done twice.
-fn compute_digest(proposal: &Proposal, known: Option<&Act>) -> ActDigest {
-    match known {
+///
+/// One that was stored before digests were keyed stays under the digest that its approvals have, too.
+fn compute_digest(tx: &Tx<'_>, proposal: &Proposal, known: Option<&Act>) -> Result<ActDigest> {
+    let digest = match known {
         Some(act) if proposal.tool.is_none() && !act.connector.is_empty() => {
             ActDigest::compute_with_connector(proposal, Some(&act.connector))
         }
         _ => ActDigest::compute(proposal),
-    }
+    };
+    if known.is_some_and(|act| act.digest == digest) { Ok(digest) } else { digest.key(tx) }
 }
 
 /// Another proposal under the name of a known act: told, and the known act stays as it is.

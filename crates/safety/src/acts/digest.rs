@@ -2,13 +2,16 @@
 
 use std::fmt;
 
+use munshi_store::Tx;
 use serde_json::{Value, json};
 use sha2::Digest as _;
 
 use crate::audit::to_canonical_json;
+use crate::error::Result;
 use crate::pipeline::{Proposal, ProposalMode};
 
-/// The hash of tool, arguments, for whom and from where. Another argument is another act, and so is a rehearsal of it.
+/// The hash of tool, arguments, for whom and from where. Another argument is another act, and so is a rehearsal of it. Stored and told
+/// under the tenant's key alone: nobody can confirm a guess of what an act says.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct ActDigest([u8; 32]);
 
@@ -36,6 +39,11 @@ impl ActDigest {
             what["wanted"] = json!(proposal.wanted);
         }
         Self::hash_json(&what)
+    }
+
+    /// As it is stored.
+    pub(super) fn key(self, tx: &Tx<'_>) -> Result<Self> {
+        Ok(Self(tx.hash("acts.digest", &self.0)?))
     }
 
     fn hash_json(value: &Value) -> Self {

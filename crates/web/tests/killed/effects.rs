@@ -3,12 +3,12 @@
 use std::collections::BTreeMap;
 
 use munshi_store::{Db, Result, Row, SealedColumn, Tx, params};
-use munshi_types::{MessageId, RunId, TenantId, Timestamp};
+use munshi_types::{DeliveryId, MessageId, RunId, TenantId, Timestamp};
 
 use super::world::World;
 
 /// Each line has a name and how often there is such a thing.
-const COUNTED: [&str; 9] = [
+const COUNTED: [&str; 8] = [
     "SELECT 'notice ' || title, COUNT(*) FROM notices WHERE tenant_id = $1 GROUP BY title",
     "SELECT 'message of ' || speaker, COUNT(*) FROM messages WHERE tenant_id = $1 AND speaker <> 'persona' GROUP BY speaker",
     "SELECT 'reply', COUNT(*) FROM messages m WHERE tenant_id = $1
@@ -17,8 +17,6 @@ const COUNTED: [&str; 9] = [
      WHERE tenant_id = $1 GROUP BY tool, state, stage, code",
     "SELECT 'approval of ' || a.tool || ' ' || p.state, COUNT(*)
      FROM approvals p JOIN acts a ON a.tenant_id = $1 AND a.id = p.act_id WHERE p.tenant_id = $1 GROUP BY a.tool, p.state",
-    "SELECT 'delivery ' || sender_id || ' ' || state, COUNT(*) FROM pack_deliveries WHERE tenant_id = $1
-     GROUP BY sender_id, state",
     "SELECT 'told ' || event, COUNT(*) FROM audit_entries WHERE tenant_id = $1
        AND event IN ('board.pinned', 'board.unpinned', 'alert.raised') GROUP BY event",
     "SELECT 'still set aside', COUNT(*) FROM usage_reservations WHERE tenant_id = $1 AND (state = 'held' OR interactions > 0)
@@ -38,6 +36,20 @@ fn count_runs(tx: &mut Tx<'_>, all: &mut Effects) -> Result<()> {
     };
     let runs = tx.all("SELECT id, kind, state, reason FROM runs WHERE tenant_id = $1", params![], read)?;
     runs.into_iter().for_each(|run| *all.entry(run).or_default() += 1);
+    Ok(())
+}
+
+/// Deliveries by what the sender calls them, which is sealed.
+fn count_deliveries(tx: &mut Tx<'_>, all: &mut Effects) -> Result<()> {
+    let read = |row: &Row<'_>| -> Result<String> {
+        let (id, state): (DeliveryId, String) = (row.get(0)?, row.get(2)?);
+        let sender: String =
+            row.get_sealed(1, SealedColumn::new("pack_deliveries", "shown_sender").cell(id))?;
+        Ok(format!("delivery {sender} {state}"))
+    };
+    let sql = "SELECT id, shown_sender, state FROM pack_deliveries WHERE tenant_id = $1";
+    let deliveries = tx.all(sql, params![], read)?;
+    deliveries.into_iter().for_each(|delivery| *all.entry(delivery).or_default() += 1);
     Ok(())
 }
 
@@ -115,6 +127,7 @@ pub(crate) async fn count(db: &Db, tenant: TenantId, world: &World) -> Effects {
             all.extend(tx.all(sql, params![], |row| Ok((row.get(0)?, row.get::<i64>(1)?)))?);
         }
         count_runs(tx, &mut all)?;
+        count_deliveries(tx, &mut all)?;
         count_told_again(tx, &mut all)?;
         Ok(all)
     };

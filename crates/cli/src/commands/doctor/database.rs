@@ -4,6 +4,7 @@ use std::path::Path;
 
 use munshi_config::Config;
 use munshi_jobs::{JOBS, QueueDepth, load_queue_depth};
+use munshi_store::tenants::{self, TENANTS};
 use munshi_store::{DatabaseAddress, Db, maintenance};
 use munshi_wiring::database::ConfiguredDatabase;
 use munshi_wiring::failure::{CommandFailure, Exit, Result};
@@ -113,6 +114,19 @@ async fn check_encryption(database: &ConfiguredDatabase, db: &Db) -> DoctorFindi
     if let Err(failure) = keys.check(db).await {
         return DoctorFinding::from_failure("encryption", failure);
     }
+    match describe_unfinished_rotations(database, db).await {
+        Ok(None) => {}
+        Ok(Some(tenants)) => {
+            let detail =
+                format!("the rotation of the key of {tenants} was interrupted; everything is readable");
+            return DoctorFinding::warn(
+                "encryption",
+                detail,
+                "run `munshi vault rotate-tenant TENANT` again",
+            );
+        }
+        Err(failure) => return DoctorFinding::from_failure("encryption", failure),
+    }
     match keys.file() {
         Some(file) if is_open_to_others(file) && file.parent().is_none_or(is_open_to_others) => {
             let shown = file.display();
@@ -124,6 +138,17 @@ async fn check_encryption(database: &ConfiguredDatabase, db: &Db) -> DoctorFindi
         }
         _ => DoctorFinding::ok("encryption", format!("the store of keys is {}", keys.address)),
     }
+}
+
+/// The names of those tenants; none where there are none.
+async fn describe_unfinished_rotations(database: &ConfiguredDatabase, db: &Db) -> Result<Option<String>> {
+    let unfinished = database.keys.worker.list_unfinished_rotations().await?;
+    let mut names = Vec::with_capacity(unfinished.len());
+    for tenant in unfinished {
+        let found = db.platform(TENANTS).read(move |tx| tenants::find(tx, tenant)).await?;
+        names.push(found.map_or_else(|| tenant.to_string(), |found| found.name.to_string()));
+    }
+    Ok((!names.is_empty()).then(|| names.join(", ")))
 }
 
 fn check_queue(depth: QueueDepth) -> DoctorFinding {

@@ -3,6 +3,7 @@
 mod list;
 mod remove;
 mod rotate;
+mod rotate_tenant;
 mod set;
 
 use std::sync::Arc;
@@ -28,6 +29,8 @@ pub(crate) enum VaultCommand {
     Remove(remove::VaultRemoveArguments),
     /// Rotate the vault's key; run it again if it was interrupted
     Rotate(OperatorArguments),
+    /// Rotate a tenant's key in the store of keys; run it again if it was interrupted
+    RotateTenant(rotate_tenant::VaultRotateTenantArguments),
 }
 
 /// Author, for the audit log.
@@ -84,6 +87,7 @@ pub(super) fn run(context: &CommandContext, command: VaultCommand) -> Result<()>
         VaultCommand::List(whose) => list::run(context, &whose),
         VaultCommand::Remove(arguments) => remove::run(context, &arguments),
         VaultCommand::Rotate(operator) => rotate::run(context, &operator),
+        VaultCommand::RotateTenant(arguments) => rotate_tenant::run(context, &arguments),
     }
 }
 

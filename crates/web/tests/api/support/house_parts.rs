@@ -20,7 +20,7 @@ use munshi_llm::pricing::PriceBook;
 use munshi_llm::{Gateway, ModelTarget};
 use munshi_offline::OfflineProvider;
 use munshi_operations::models::HouseModels;
-use munshi_operations::{ConnectorRules, HouseParts};
+use munshi_operations::{ConnectorRules, HouseParts, TenantKeyRotation};
 use munshi_pack::operation::{OperationEntry, OperationError, PackServices};
 use munshi_pack::{PackRegistry, RunStarter};
 use munshi_safety::audit::anchors::{AnchorFile, AnchorService};
@@ -107,6 +107,10 @@ impl HouseParts for TestParts {
         let source = MasterKeySource::Given { key, next: None };
         let (now, random) = (self.clock.now(), Arc::new(SystemRandom));
         Ok(Vault::start(self.db.clone(), source, random, self.ids.clone(), now).await?)
+    }
+
+    async fn rotate_tenant_key(&self, _: TenantId) -> Result<Option<TenantKeyRotation>, OperationError> {
+        Ok(Some(TenantKeyRotation { number: 2, keys: 7, resumed: false }))
     }
 
     fn connectors_folder(&self) -> PathBuf {
