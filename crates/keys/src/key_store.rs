@@ -197,46 +197,6 @@ impl KeyStore {
         KeyWrapper { masters: self.masters.clone(), random: self.random.clone() }
     }
 
-    /// Destroys keys: what is sealed by them, here and in every copy, opens no more once older copies of this store are gone.
-    pub(crate) async fn destroy(&self, tenant: TenantId, keys: Vec<DataKeyId>) -> Result<()> {
-        let now = self.clock.now();
-        let write = move |tx: &mut PlatformTx<'_>| {
-            for id in keys {
-                tx.execute(
-                    across_tenants("DELETE FROM data_keys WHERE tenant_id = $1 AND id = $2"),
-                    params![tenant, id],
-                )?;
-                tx.execute(
-                    across_tenants(
-                        "INSERT INTO destroyed_keys (tenant_id, id, destroyed_at) VALUES ($1, $2, $3)
-                            ON CONFLICT (tenant_id, id) DO NOTHING",
-                    ),
-                    params![tenant, id, now],
-                )?;
-            }
-            Ok::<_, Error>(())
-        };
-        self.db.platform(KEYS).write(write).await
-    }
-
-    /// Keys destroyed since then, by whichever node, and the time up to which this answer knows them.
-    pub(crate) async fn destroyed_since(
-        &self,
-        since: Timestamp,
-    ) -> Result<Vec<(TenantId, DataKeyId, Timestamp)>> {
-        let read = move |tx: &mut PlatformTx<'_>| {
-            tx.all(
-                across_tenants(
-                    "SELECT tenant_id, id, destroyed_at FROM destroyed_keys WHERE destroyed_at >= $1
-                     ORDER BY destroyed_at LIMIT 1000",
-                ),
-                params![since],
-                |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)),
-            )
-        };
-        Ok(self.db.platform(KEYS).read(read).await?)
-    }
-
     /// The tenant's key in use, made if it has none.
     async fn current_tenant_key(&mut self, tenant: TenantId) -> Result<(i64, Arc<SealKey>)> {
         if let Some(found) = self.find_current_tenant_key(tenant).await? {

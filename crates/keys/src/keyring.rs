@@ -1,12 +1,13 @@
 //! The keys as units of work use them: from memory, and from the store of keys where one is not known yet.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::fmt;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
 
-use munshi_store::{Keyring, SealedBy};
-use munshi_types::{DataKeyId, Id, Random, TenantId};
+use munshi_store::{KeyErasure, Keyring, SealedBy};
+use munshi_types::{DataKeyId, ErasureId, Id, Random, TenantId, Timestamp};
 use uuid::Uuid;
 
 use crate::cipher::SealKey;
@@ -16,6 +17,9 @@ use crate::two_generations::TwoGenerations;
 
 /// The least and the most keys that are made ahead for a tenant's persons to come: as many again as the last ones, while they last.
 const AHEAD: (usize, usize) = (4, 64);
+
+/// Clocks of nodes differ by less.
+pub(crate) const OVERLAP: Duration = Duration::from_secs(120);
 
 /// Where keys lie that this process does not know yet. Called from within units of work.
 pub trait KeySource: Send + Sync {
@@ -29,6 +33,23 @@ pub trait KeySource: Send + Sync {
 
     /// Keys for persons to come, kept before anybody has one.
     fn make_person_keys(&self, tenant: TenantId, count: usize) -> Result<Vec<(DataKeyId, SealKey)>>;
+
+    /// Destroys keys and writes down what for, both or neither.
+    fn destroy(&self, entry: &KeyErasure) -> Result<()>;
+
+    fn list_erasures(&self, after: Option<(TenantId, ErasureId)>, limit: u32) -> Result<Vec<KeyErasure>>;
+
+    /// Keys destroyed since then or a little earlier, by whichever process.
+    fn list_destroyed(&self, since: Timestamp) -> Result<Vec<DestroyedKey>>;
+}
+
+/// A key that is gone.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct DestroyedKey {
+    pub tenant: TenantId,
+    pub id: DataKeyId,
+    /// By the clock of the process that destroyed it.
+    pub at: Timestamp,
 }
 
 /// The keyring of a process.
@@ -37,6 +58,8 @@ pub struct CachedKeyring {
     random: Arc<dyn Random>,
     known: Mutex<KnownKeys>,
     misses: AtomicU64,
+    /// The latest time that a key was seen to be destroyed at.
+    destroyed_until: Mutex<Option<Timestamp>>,
 }
 
 /// What this process knows. Keys are wiped when they go.
@@ -80,7 +103,13 @@ impl CachedKeyring {
             owners: TwoGenerations::new(most),
             ahead: HashMap::new(),
         };
-        Self { source: Box::new(source), random, known: Mutex::new(known), misses: AtomicU64::new(0) }
+        Self {
+            source: Box::new(source),
+            random,
+            known: Mutex::new(known),
+            misses: AtomicU64::new(0),
+            destroyed_until: Mutex::new(None),
+        }
     }
 
     /// How often the store was asked for keys, be it for many at once.
@@ -88,11 +117,16 @@ impl CachedKeyring {
         self.misses.load(Ordering::Relaxed)
     }
 
-    /// Forgets destroyed keys, in memory too.
-    pub fn drop_keys(&self, destroyed: &[(TenantId, DataKeyId)]) {
-        let mut known = self.known();
-        known.data.retain(|key, _| !destroyed.contains(key));
+    /// Lets go of keys in memory, and says how many were there.
+    fn drop_keys(&self, destroyed: &HashSet<(TenantId, DataKeyId)>) -> usize {
+        let (mut known, mut dropped) = (self.known(), 0);
+        known.data.retain(|key, value| {
+            let is_gone = destroyed.contains(key) && matches!(value, CachedKey::Live(_));
+            dropped += usize::from(is_gone);
+            !is_gone
+        });
         known.owners.retain(|(tenant, _), key| !destroyed.contains(&(*tenant, *key)));
+        dropped
     }
 
     fn known(&self) -> MutexGuard<'_, KnownKeys> {
@@ -227,6 +261,33 @@ impl Keyring for CachedKeyring {
 
     fn remember_key(&self, tenant: TenantId, owner: Uuid, key: DataKeyId) {
         self.known().owners.insert((tenant, owner), key);
+    }
+
+    fn destroy_keys(&self, entry: &KeyErasure) -> munshi_store::Result<()> {
+        self.source.destroy(entry).map_err(Error::into_store)?;
+        self.drop_keys(&entry.keys.iter().map(|key| (entry.tenant, *key)).collect());
+        Ok(())
+    }
+
+    fn list_erasures(
+        &self,
+        after: Option<(TenantId, ErasureId)>,
+        limit: u32,
+    ) -> munshi_store::Result<Vec<KeyErasure>> {
+        self.source.list_erasures(after, limit).map_err(Error::into_store)
+    }
+
+    fn drop_destroyed(&self) -> munshi_store::Result<usize> {
+        let until = *self.destroyed_until.lock().unwrap_or_else(PoisonError::into_inner);
+        // One that was being fetched while it was destroyed may come into memory after it was let go of: so each is let go of again
+        // for a while, which also bears with clocks that differ.
+        let since = until.map_or(Timestamp::EPOCH, |until| until.minus(OVERLAP));
+        let destroyed = self.source.list_destroyed(since).map_err(Error::into_store)?;
+        let latest = destroyed.iter().map(|key| key.at).max();
+        let dropped = self.drop_keys(&destroyed.iter().map(|key| (key.tenant, key.id)).collect());
+        let mut until = self.destroyed_until.lock().unwrap_or_else(PoisonError::into_inner);
+        *until = until.max(latest);
+        Ok(dropped)
     }
 
     fn prefetch_keys(&self, tenant: TenantId, keys: &[DataKeyId]) -> munshi_store::Result<()> {

@@ -15,10 +15,11 @@
 //! - [`SealKey`]: the cipher; [`MasterKeySource`], [`MasterKeys`], [`MasterKey`]: the installation's key; [`VaultSecret`]: a secret in memory
 //! - [`bind_store`]: the main database and its store know each other
 //! - [`CachedKeyring`]: the keys as units of work use them; [`KeySource`], [`KeyWorker`]: the thread that owns the store; `key_store`, `key_loading`: what
-//!   lies in it; `key_wrapper`, `master_rotation`, `tenant_rotation`: how it is wrapped, and wrapped anew
+//!   lies in it; `erasures`: the end of keys; `key_wrapper`, `master_rotation`, `tenant_rotation`: how it is wrapped, and wrapped anew
 
 mod binding;
 mod cipher;
+mod erasures;
 mod error;
 mod key_loading;
 mod key_store;
@@ -36,7 +37,7 @@ pub use binding::{bind_store, find_rewritten, find_store, mark_rewritten};
 pub use cipher::SealKey;
 pub use error::{Error, Result};
 pub use key_store::{OwnKey, StoredKey};
-pub use keyring::{CachedKeyring, KeySource};
+pub use keyring::{CachedKeyring, DestroyedKey, KeySource};
 pub use master::{MasterKey, MasterKeySource};
 pub use masters::MasterKeys;
 pub use secret::VaultSecret;
@@ -48,4 +49,5 @@ pub const MIGRATIONS: &[munshi_store::Migration] =
     &[munshi_store::migration!("0063_sealed_by"), munshi_store::migration!("0067_rewritten")];
 
 /// The tables of the store of keys. They are no part of the main database.
-pub const KEY_STORE_MIGRATIONS: &[munshi_store::Migration] = &[munshi_store::migration!("0061_key_store")];
+pub const KEY_STORE_MIGRATIONS: &[munshi_store::Migration] =
+    &[munshi_store::migration!("0061_key_store"), munshi_store::migration!("0071_key_erasures")];

@@ -38,7 +38,7 @@ impl<K: Eq + Hash + Copy, V: Clone> TwoGenerations<K, V> {
         self.most / 2
     }
 
-    pub(crate) fn retain(&mut self, keep: impl Fn(&K, &V) -> bool) {
+    pub(crate) fn retain(&mut self, mut keep: impl FnMut(&K, &V) -> bool) {
         self.young.retain(|key, value| keep(key, value));
         self.old.retain(|key, value| keep(key, value));
     }

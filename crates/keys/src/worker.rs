@@ -10,15 +10,15 @@ use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
 use munshi_store::migrate::{self, MigrationRequest};
-use munshi_store::{DatabaseAddress, Db, Migrations, StoreOptions};
-use munshi_types::{Clock, DataKeyId, Random, TenantId, Timestamp};
+use munshi_store::{DatabaseAddress, Db, KeyErasure, Migrations, StoreOptions};
+use munshi_types::{Clock, DataKeyId, ErasureId, Random, TenantId, Timestamp};
 use tokio::runtime::{Builder, Runtime};
 use uuid::Uuid;
 
 use crate::cipher::SealKey;
 use crate::error::{Error, Result};
 use crate::key_store::{KeyStore, OwnKey, StoredKey};
-use crate::keyring::KeySource;
+use crate::keyring::{DestroyedKey, KeySource};
 use crate::masters::MasterKeys;
 use crate::tenant_rotation::{TenantKeyRotation, TenantRotationStart, TenantRotationStep};
 
@@ -184,16 +184,6 @@ impl KeyWorker {
         Ok(!matches!(loaded, StoredKey::Unknown))
     }
 
-    /// Destroys keys for good.
-    pub async fn destroy(&self, tenant: TenantId, keys: Vec<DataKeyId>) -> Result<()> {
-        self.ask(move |store, runtime| runtime.block_on(store.destroy(tenant, keys))).await
-    }
-
-    /// Keys destroyed since then, by whichever node.
-    pub async fn destroyed_since(&self, since: Timestamp) -> Result<Vec<(TenantId, DataKeyId, Timestamp)>> {
-        self.ask(move |store, runtime| runtime.block_on(store.destroyed_since(since))).await
-    }
-
     fn send(&self, request: Request) -> Result<()> {
         let waiting = self.0.waiting.lock().unwrap_or_else(PoisonError::into_inner).take();
         if let Some((owner, requests)) = waiting {
@@ -224,6 +214,19 @@ impl KeySource for KeyWorker {
 
     fn make_person_keys(&self, tenant: TenantId, count: usize) -> Result<Vec<(DataKeyId, SealKey)>> {
         self.call(move |store, runtime| runtime.block_on(store.make_person_keys(tenant, count)))
+    }
+
+    fn destroy(&self, entry: &KeyErasure) -> Result<()> {
+        let entry = entry.clone();
+        self.call(move |store, runtime| runtime.block_on(store.destroy(entry)))
+    }
+
+    fn list_erasures(&self, after: Option<(TenantId, ErasureId)>, limit: u32) -> Result<Vec<KeyErasure>> {
+        self.call(move |store, runtime| runtime.block_on(store.list_erasures(after, limit)))
+    }
+
+    fn list_destroyed(&self, since: Timestamp) -> Result<Vec<DestroyedKey>> {
+        self.call(move |store, runtime| runtime.block_on(store.list_destroyed(since)))
     }
 }
 

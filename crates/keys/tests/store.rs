@@ -4,10 +4,11 @@ use std::sync::Arc;
 use munshi_keys::{
     CachedKeyring, KeyStorePlace, KeyWorker, MasterKeySource, MasterKeys, WantedStore, bind_store, find_store,
 };
-use munshi_store::{DatabaseAddress, Error, Keyring, SealedBy, StoreOptions};
+use munshi_store::{DatabaseAddress, Error, KeyErasure, Keyring, SealedBy, StoreOptions};
 use munshi_test_support::database::TestDbStorage;
 use munshi_test_support::{DatabaseEngine, on_both_engines};
-use munshi_types::{DataKeyId, FakeClock, SystemRandom, TenantId, Timestamp};
+use munshi_types::{DataKeyId, ErasureId, FakeClock, Id, SystemRandom, TenantId, Timestamp};
+use serde_json::json;
 use uuid::Uuid;
 
 pub(crate) const WHERE: &[u8] = b"messages\0text\0here";
@@ -53,6 +54,11 @@ pub(crate) fn tenant(number: u128) -> TenantId {
     TenantId::from_uuid(Uuid::from_u128(number))
 }
 
+pub(crate) fn erasure(key: DataKeyId) -> KeyErasure {
+    let id = ErasureId::from_uuid(key.as_uuid());
+    KeyErasure { tenant: tenant(1), id, keys: vec![key], body: json!({}) }
+}
+
 /// The keyring waits for its thread, which a task of the test's runtime may not.
 pub(crate) async fn on_thread<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> T {
     tokio::task::spawn_blocking(work).await.unwrap()
@@ -83,7 +89,7 @@ on_both_engines! {
 
     async fn a_hash_within_a_key_is_that_keys_alone(test: TestDb) {
         let keys = Keys::new(test.engine()).await;
-        let (one, other, worker) = (keys.node(), keys.node(), keys.worker(WantedStore::Any));
+        let (one, other) = (keys.node(), keys.node());
         let person = on_thread(move || {
             let [ravi, sita] = [(); 2].map(|()| SealedBy::Person(one.take_new_key(tenant(1)).unwrap()));
             let hash = |by, purpose, value: &[u8]| one.hash_by(tenant(1), by, purpose, value).unwrap();
@@ -102,7 +108,8 @@ on_both_engines! {
         })
         .await;
         let SealedBy::Person(key) = person else { unreachable!() };
-        worker.destroy(tenant(1), vec![key]).await.unwrap();
+        let (destroyer, entry) = (keys.node(), erasure(key));
+        on_thread(move || destroyer.destroy_keys(&entry)).await.unwrap();
         let fresh = keys.node();
         let guess = on_thread(move || fresh.hash_by(tenant(1), person, "file", b"bill")).await;
         assert!(matches!(guess, Err(Error::Forgotten(_))), "{guess:?}");
@@ -129,28 +136,49 @@ on_both_engines! {
 
     async fn what_a_destroyed_key_sealed_is_forgotten_everywhere(test: TestDb) {
         let keys = Keys::new(test.engine()).await;
-        let (worker, one) = (keys.worker(WantedStore::Any), Arc::new(keys.node()));
-        let node = one.clone();
-        let (key, sealed) = on_thread(move || {
-            let key = node.take_new_key(tenant(1)).unwrap();
-            (key, node.seal(tenant(1), SealedBy::Person(key), WHERE, b"hello").unwrap())
-        })
-        .await;
-        worker.destroy(tenant(1), vec![key]).await.unwrap();
-        worker.destroy(tenant(1), vec![key]).await.unwrap();
-        let gone = worker.destroyed_since(Timestamp::from_micros(0)).await.unwrap();
-        assert_eq!(gone.iter().map(|(tenant, key, _)| (*tenant, *key)).collect::<Vec<_>>(), [(tenant(1), key)]);
-        let fresh = keys.node();
+        let (one, other, fresh) = (keys.node(), keys.node(), keys.node());
         on_thread(move || {
-            one.drop_keys(&[(tenant(1), key)]);
-            for node in [&*one, &fresh] {
+            let key = one.take_new_key(tenant(1)).unwrap();
+            let by = SealedBy::Person(key);
+            let sealed = one.seal(tenant(1), by, WHERE, b"hello").unwrap();
+            assert_eq!(other.open(tenant(1), WHERE, &sealed).unwrap(), b"hello");
+            // Twice, as after a crash.
+            one.destroy_keys(&erasure(key)).unwrap();
+            one.destroy_keys(&erasure(key)).unwrap();
+            // Another node has it in memory, until it looks.
+            assert_eq!(other.open(tenant(1), WHERE, &sealed).unwrap(), b"hello");
+            assert_eq!((other.drop_destroyed().unwrap(), other.drop_destroyed().unwrap()), (1, 0));
+            for node in [&one, &other, &fresh] {
                 let error = node.open(tenant(1), WHERE, &sealed).unwrap_err();
                 assert!(matches!(&error, Error::Forgotten(what) if what == "messages.text"), "{error}");
-                assert!(matches!(
-                    node.seal(tenant(1), SealedBy::Person(key), WHERE, b"again"),
-                    Err(Error::Forgotten(_))
-                ));
+                assert!(matches!(node.seal(tenant(1), by, WHERE, b"again"), Err(Error::Forgotten(_))));
             }
+        })
+        .await;
+    }
+
+    async fn what_keys_were_destroyed_for_is_told_in_order(test: TestDb) {
+        let keys = Keys::new(test.engine()).await;
+        let node = keys.node();
+        on_thread(move || {
+            let mut expected = Vec::new();
+            for number in 0..5_u128 {
+                let key = node.take_new_key(tenant(number % 2)).unwrap();
+                let id = ErasureId::from_uuid(Uuid::from_u128(number + 1));
+                let body = json!({ "persons": [key] });
+                let entry = KeyErasure { tenant: tenant(number % 2), id, keys: vec![key], body };
+                node.destroy_keys(&entry).unwrap();
+                expected.push(KeyErasure { keys: Vec::new(), ..entry });
+            }
+            expected.sort_by_key(|entry| (entry.tenant, entry.id));
+            let (mut told, mut after) = (Vec::new(), None);
+            loop {
+                let page = node.list_erasures(after, 2).unwrap();
+                let Some(last) = page.last() else { break };
+                after = Some((last.tenant, last.id));
+                told.extend(page);
+            }
+            assert_eq!(told, expected);
         })
         .await;
     }
@@ -158,7 +186,7 @@ on_both_engines! {
     async fn many_keys_are_fetched_in_one_request(test: TestDb) {
         const MANY: usize = 1200;
         let keys = Keys::new(test.engine()).await;
-        let (worker, one) = (keys.worker(WantedStore::Any), keys.node());
+        let one = keys.node();
         let (taken, sealed) = on_thread(move || {
             let taken: Vec<DataKeyId> = (0..MANY).map(|_| one.take_new_key(tenant(1)).unwrap()).collect();
             let seal = |key: &DataKeyId| one.seal(tenant(1), SealedBy::Person(*key), WHERE, b"hello").unwrap();
@@ -166,7 +194,8 @@ on_both_engines! {
             (taken, sealed)
         })
         .await;
-        worker.destroy(tenant(1), vec![taken[7]]).await.unwrap();
+        let (destroyer, entry) = (keys.node(), erasure(taken[7]));
+        on_thread(move || destroyer.destroy_keys(&entry)).await.unwrap();
         let fresh = CachedKeyring::new(keys.worker(WantedStore::Any), Arc::new(SystemRandom), 2 * MANY);
         on_thread(move || {
             assert_eq!(fresh.prefetch_limit(), MANY);

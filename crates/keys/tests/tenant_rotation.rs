@@ -8,7 +8,7 @@ use munshi_store::{Db, Keyring, Migrations, PlatformScope, SealedBy, StoreOption
 use munshi_test_support::on_both_engines;
 use munshi_types::{DataKeyId, SystemRandom, TenantId};
 
-use crate::store::{Keys, WHERE, on_thread, tenant};
+use crate::store::{Keys, WHERE, erasure, on_thread, tenant};
 
 /// More than two steps wrap anew.
 const PERSONS: usize = 230;
@@ -129,7 +129,8 @@ on_both_engines! {
             gone
         })
         .await;
-        worker.destroy(tenant(1), vec![gone]).await.unwrap();
+        let (destroyer, entry) = (keys.node(), erasure(gone));
+        on_thread(move || destroyer.destroy_keys(&entry)).await.unwrap();
         let rotated = worker.rotate_tenant(tenant(1)).await.unwrap().unwrap();
         assert_eq!((rotated.number, rotated.resumed), (2, false));
         assert_eq!(numbers(&keys, tenant(2)).await, (vec![1], vec![1]));

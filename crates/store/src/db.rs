@@ -13,6 +13,7 @@ use crate::lane::UnitLane;
 use crate::migrate::{self, Migrations};
 use crate::options::StoreOptions;
 use crate::postgres::PostgresPool;
+use crate::sealing::{Keyring, no_keyring};
 use crate::session::UnitSession;
 use crate::sqlite::SqlitePool;
 use crate::tx::{PlatformScope, PlatformTx, Tx};
@@ -68,6 +69,11 @@ impl Db {
             Ok(Self(Arc::new(Inner { address, options, health, engine })))
         })
         .await
+    }
+
+    /// The cipher and its keys, for those who destroy some.
+    pub fn keyring(&self) -> Result<Arc<dyn Keyring>> {
+        self.0.options.keyring.clone().ok_or_else(no_keyring)
     }
 
     pub fn address(&self) -> &DatabaseAddress {

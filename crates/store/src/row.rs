@@ -64,6 +64,11 @@ impl Row<'_> {
         self.column(position).and_then(T::from_column).map_err(|error| name_column(error, at))
     }
 
+    /// Whose unit reads the row.
+    pub fn tenant(&self) -> Result<TenantId> {
+        self.tenant.ok_or_else(|| Error::Misuse("a row read across tenants is nobody's own".to_owned()))
+    }
+
     /// What is sealed in a column, opened. What was stored before it was sealed comes as it is.
     pub fn get_sealed<T: FromColumn>(&self, at: impl ColumnIndex, cell: SealedCell) -> Result<T> {
         self.open_for(self.tenant, at, cell)

@@ -8,7 +8,8 @@ use std::fmt;
 
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
-use munshi_types::{DataKeyId, Id, TenantId};
+use munshi_types::{DataKeyId, ErasureId, Id, TenantId};
+use serde_json::Value;
 use sha2::{Digest, Sha256};
 use uuid::Uuid;
 
@@ -49,11 +50,30 @@ pub trait Keyring: Send + Sync + fmt::Debug {
     /// Remembers such a key. Only what is committed.
     fn remember_key(&self, tenant: TenantId, owner: Uuid, key: DataKeyId);
 
+    /// Destroys keys for good and writes down what for, both or neither. Again it changes nothing. It waits for the key store.
+    fn destroy_keys(&self, entry: &KeyErasure) -> Result<()>;
+
+    /// What keys were destroyed for, in the order of tenants and ids. It waits for the key store.
+    fn list_erasures(&self, after: Option<(TenantId, ErasureId)>, limit: u32) -> Result<Vec<KeyErasure>>;
+
+    /// Lets go of keys that another process has destroyed, and says how many. It waits for the key store.
+    fn drop_destroyed(&self) -> Result<usize>;
+
     /// Fetches those of these keys that are not in memory yet, all in one request. At most [`prefetch_limit`](Self::prefetch_limit).
     fn prefetch_keys(&self, tenant: TenantId, keys: &[DataKeyId]) -> Result<()>;
 
     /// How many keys stay in memory beside one another for sure; at least one.
     fn prefetch_limit(&self) -> usize;
+}
+
+/// Keys that are destroyed together, and what for: written down in the key store, which older copies of the main database do not touch.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct KeyErasure {
+    pub tenant: TenantId,
+    pub id: ErasureId,
+    pub keys: Vec<DataKeyId>,
+    /// As whoever erases wrote it: ids of the main database.
+    pub body: Value,
 }
 
 /// Whose key a value is sealed with.
@@ -71,6 +91,16 @@ pub enum SealedBy {
 pub struct SealedColumn {
     table: &'static str,
     column: &'static str,
+    forgotten: ForgottenValue,
+}
+
+/// What is read where the key of a value was destroyed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum ForgottenValue {
+    /// Nothing: whoever reads it must not go on without it.
+    Error,
+    Null,
+    Text(&'static str),
 }
 
 /// One value of a sealed column: what is sealed for one opens in no other, nor in that of another tenant.
@@ -93,7 +123,20 @@ pub struct SealedText(String);
 
 impl SealedColumn {
     pub const fn new(table: &'static str, column: &'static str) -> Self {
-        Self { table, column }
+        Self { table, column, forgotten: ForgottenValue::Error }
+    }
+
+    /// The same column, read as this text where somebody was forgotten: lists go on without what they said. Not for what
+    /// somebody acts by.
+    #[must_use]
+    pub const fn forgotten_as(self, text: &'static str) -> Self {
+        Self { forgotten: ForgottenValue::Text(text), ..self }
+    }
+
+    /// The same, read as NULL.
+    #[must_use]
+    pub const fn forgotten_as_null(self) -> Self {
+        Self { forgotten: ForgottenValue::Null, ..self }
     }
 
     pub(crate) fn name(self) -> &'static str {
@@ -115,7 +158,7 @@ impl fmt::Display for SealedColumn {
 impl SealedCell {
     /// The place in bytes. Names hold no NUL and rows of one table are of one length, so no two places read alike.
     fn context(&self) -> Vec<u8> {
-        let SealedColumn { table, column } = self.column;
+        let SealedColumn { table, column, .. } = self.column;
         [table.as_bytes(), b"\0", column.as_bytes(), b"\0", &self.row.bytes[..self.row.length]].concat()
     }
 
@@ -231,8 +274,11 @@ pub(crate) fn open_column<T: FromColumn>(
     let Column::Text(text) = column else { return T::from_column(column) };
     let Some(sealed) = parse_sealed(text) else { return T::from_column(column) };
     let tenant = require_tenant(tenant, cell)?;
-    let opened = cell.open(tenant, &sealed, require_keyring(keyring)?)?;
-    T::from_column(Column::Text(&opened))
+    match (cell.open(tenant, &sealed, require_keyring(keyring)?), cell.column.forgotten) {
+        (Err(Error::Forgotten(_)), ForgottenValue::Null) => T::from_column(Column::Null),
+        (Err(Error::Forgotten(_)), ForgottenValue::Text(text)) => T::from_column(Column::Text(text)),
+        (opened, _) => T::from_column(Column::Text(&opened?)),
+    }
 }
 
 pub(crate) fn require_tenant(tenant: Option<TenantId>, cell: SealedCell) -> Result<TenantId> {

@@ -2,11 +2,11 @@
 //!
 //! So every process of a test opens what another of them has sealed, and nothing is left behind.
 
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use munshi_keys::{CachedKeyring, KeySource, OwnKey, Result, SealKey, StoredKey};
-use munshi_store::Keyring;
-use munshi_types::{DataKeyId, Id, IdGenerator, SystemRandom, TenantId};
+use munshi_keys::{CachedKeyring, DestroyedKey, KeySource, OwnKey, Result, SealKey, StoredKey};
+use munshi_store::{KeyErasure, Keyring};
+use munshi_types::{DataKeyId, ErasureId, Id, IdGenerator, SystemRandom, TenantId, Timestamp};
 use uuid::Uuid;
 
 /// A keyring for the handles on the databases of tests. The ids name the keys of persons.
@@ -16,7 +16,7 @@ pub fn memory_keyring(ids: IdGenerator) -> Arc<dyn Keyring> {
 
 /// The same, which keeps so many keys in memory, and counts how often it asked for some.
 pub fn bounded_keyring(ids: IdGenerator, most: usize) -> Arc<CachedKeyring> {
-    Arc::new(CachedKeyring::new(KeysOf(ids), Arc::new(SystemRandom), most))
+    Arc::new(CachedKeyring::new(KeysOf { ids, erased: Mutex::default() }, Arc::new(SystemRandom), most))
 }
 
 /// A keyring whose store of keys does not answer.
@@ -48,13 +48,36 @@ impl KeySource for UnreachableKeys {
     fn make_person_keys(&self, _: TenantId, _: usize) -> Result<Vec<(DataKeyId, SealKey)>> {
         Err(Self::error())
     }
+
+    fn destroy(&self, _: &KeyErasure) -> Result<()> {
+        Err(Self::error())
+    }
+
+    fn list_erasures(&self, _: Option<(TenantId, ErasureId)>, _: u32) -> Result<Vec<KeyErasure>> {
+        Err(Self::error())
+    }
+
+    fn list_destroyed(&self, _: Timestamp) -> Result<Vec<DestroyedKey>> {
+        Err(Self::error())
+    }
 }
 
-struct KeysOf(IdGenerator);
+struct KeysOf {
+    ids: IdGenerator,
+    /// What was destroyed in this process.
+    erased: Mutex<Vec<KeyErasure>>,
+}
+
+impl KeysOf {
+    fn erased(&self) -> MutexGuard<'_, Vec<KeyErasure>> {
+        self.erased.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
 
 impl KeySource for KeysOf {
     fn load(&self, tenant: TenantId, id: DataKeyId) -> Result<StoredKey> {
-        Ok(StoredKey::Live(derive(tenant, id)))
+        let is_gone = self.erased().iter().any(|entry| entry.tenant == tenant && entry.keys.contains(&id));
+        Ok(if is_gone { StoredKey::Destroyed } else { StoredKey::Live(derive(tenant, id)) })
     }
 
     fn load_all(&self, tenant: TenantId, ids: &[DataKeyId]) -> Result<Vec<(DataKeyId, StoredKey)>> {
@@ -72,8 +95,29 @@ impl KeySource for KeysOf {
     }
 
     fn make_person_keys(&self, tenant: TenantId, count: usize) -> Result<Vec<(DataKeyId, SealKey)>> {
-        let made = (0..count).map(|_| self.0.next());
+        let made = (0..count).map(|_| self.ids.next());
         Ok(made.map(|id| (id, derive(tenant, id))).collect())
+    }
+
+    fn destroy(&self, entry: &KeyErasure) -> Result<()> {
+        let mut erased = self.erased();
+        if erased.iter().all(|known| known.id != entry.id) {
+            erased.push(entry.clone());
+        }
+        Ok(())
+    }
+
+    fn list_erasures(&self, after: Option<(TenantId, ErasureId)>, limit: u32) -> Result<Vec<KeyErasure>> {
+        let mut found = self.erased().clone();
+        found.sort_by_key(|entry| (entry.tenant, entry.id));
+        found.retain(|entry| after.is_none_or(|after| (entry.tenant, entry.id) > after));
+        found.truncate(limit as usize);
+        Ok(found)
+    }
+
+    fn list_destroyed(&self, _: Timestamp) -> Result<Vec<DestroyedKey>> {
+        let gone = |entry: &KeyErasure, id| DestroyedKey { tenant: entry.tenant, id, at: Timestamp::EPOCH };
+        Ok(self.erased().iter().flat_map(|entry| entry.keys.iter().map(|id| gone(entry, *id))).collect())
     }
 }
 

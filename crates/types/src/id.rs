@@ -118,6 +118,8 @@ macro_rules! for_each_id {
             BlobId = "file";
             /// A key that text is sealed with at rest: a person's, or the tenant's own.
             DataKeyId = "data key";
+            /// Somebody forgotten, or about to be.
+            ErasureId = "erasure";
             /// One entry of a tenant's audit.
             EntryId = "entry";
             /// Somebody who looks after tenants through the web, with an account of the installation.

@@ -59,6 +59,8 @@ areas! {
     /// Looking at how the tenant is run over MCP, proposing changes there, and deciding on what was proposed. Only keys that
     /// name it have it.
     Administration = "administration";
+    /// Forgetting people for good: only keys that name it have it.
+    Erasure = "erasure";
     /// The test door: a turn, and all that happened in it.
     Test = "test";
 }
@@ -74,6 +76,7 @@ impl Area {
                 | Self::Vault
                 | Self::Audit
                 | Self::Administration
+                | Self::Erasure
         )
     }
 }
@@ -113,7 +116,7 @@ pub fn minimum_role(area: Area, access: ApiAccess) -> Option<Role> {
     match (area, access) {
         (Area::Chat | Area::Tools, _) => None,
         (Area::Administration, _) => Some(Role::Owner),
-        (Area::Keys | Area::Operators | Area::Vault | Area::Audit, _)
+        (Area::Keys | Area::Operators | Area::Vault | Area::Audit | Area::Erasure, _)
         | (Area::Bindings | Area::Tiers | Area::Usage | Area::Connectors, ApiAccess::Write) => {
             Some(Role::Admin)
         }

@@ -2,6 +2,7 @@
 
 mod administration;
 mod contacts;
+mod erase;
 mod lists;
 mod matching;
 mod merge;
@@ -11,17 +12,18 @@ mod sealed_contacts;
 
 pub use administration::{clear_browsers, save};
 pub use contacts::{MOST_REACHED, PersonContacts, find_contacts, list_contacts, load_change_number};
+pub use erase::{ERASURE, detach, list_group};
 pub use lists::{PersonFilter, list, list_by_name, list_members};
 pub use matching::{PersonMatch, find_or_add, lock_living};
 pub use merge::{PersonMerge, merge};
 pub use operator::find_or_add_operator;
 pub(crate) use operator::sync_operator_role;
-pub use person_keys::{SEALING, find_seal, list_keys, list_newest_keys, seal_by_owner, seal_by_person};
+pub use person_keys::{
+    SEALING, find_seal, list_keys, list_newest_keys, restore_key, seal_by_owner, seal_by_person,
+};
 pub(crate) use sealed_contacts::{AddressKey, seal_name_and_tags, seal_plain_addresses};
 
-use self::sealed_contacts::{
-    NAME, StoredAddress, TAGS, channel_of, open_addresses, read_unless_forgotten, seal_person,
-};
+use self::sealed_contacts::{NAME, StoredAddress, TAGS, channel_of, open_addresses, seal_person};
 use munshi_store::{Error, JsonText, Result, Row, Tx, params};
 use munshi_types::{IdGenerator, Language, PersonId, ScopeGlob, Timestamp};
 use serde::Serialize;
@@ -273,10 +275,9 @@ pub fn is_last_owner(tx: &mut Tx<'_>, person: PersonId) -> Result<bool> {
 
 fn read(row: &Row<'_>) -> Result<Person> {
     let person = read_unsealed(row)?;
-    let no_tags = || JsonText::of(&[(); 0]);
     Ok(Person {
-        name: read_unless_forgotten(row, "name", NAME.cell(person.id), || Ok(String::new()))?,
-        tags: read_unless_forgotten(row, "tags", TAGS.cell(person.id), no_tags)?.read()?,
+        name: row.get_sealed("name", NAME.cell(person.id))?,
+        tags: row.get_sealed::<JsonText>("tags", TAGS.cell(person.id))?.read()?,
         ..person
     })
 }

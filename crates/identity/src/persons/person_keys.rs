@@ -66,6 +66,16 @@ fn assign_key(tx: &mut Tx<'_>, person: PersonId) -> Result<DataKeyId> {
     )
 }
 
+/// Says which key somebody has, where a copy of the database from before does not know it: nothing of theirs gets another.
+pub fn restore_key(tx: &mut Tx<'_>, person: PersonId, key: DataKeyId) -> Result<()> {
+    tx.execute(
+        "INSERT INTO person_keys (tenant_id, person_id, key_id) VALUES ($1, $2, $3)
+         ON CONFLICT (tenant_id, person_id) DO NOTHING",
+        params![person, key],
+    )?;
+    Ok(())
+}
+
 /// The keys of a person and of everybody who turned out to be them.
 pub fn list_keys(tx: &mut Tx<'_>, person: PersonId) -> Result<Vec<DataKeyId>> {
     tx.all(

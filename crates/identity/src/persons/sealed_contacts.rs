@@ -3,8 +3,7 @@
 //! What stands in plain words is from before they were sealed; it is found too, until all of it is sealed.
 
 use munshi_store::{
-    Error, FromColumn, JsonText, Result, Row, RowId, SealedBy, SealedCell, SealedColumn, Tx, is_sealed,
-    params,
+    Error, JsonText, Result, Row, RowId, SealedBy, SealedCell, SealedColumn, Tx, is_sealed, params,
 };
 use munshi_types::PersonId;
 
@@ -13,9 +12,10 @@ use super::person_keys::seal_by_person;
 use crate::address::{ContactAddress, ContactAddressKind};
 use crate::base64url;
 
-pub(super) const NAME: SealedColumn = SealedColumn::new("persons", "name");
-pub(super) const TAGS: SealedColumn = SealedColumn::new("persons", "tags");
-pub(super) const SHOWN_ADDRESS: SealedColumn = SealedColumn::new("person_addresses", "shown");
+pub(super) const NAME: SealedColumn = SealedColumn::new("persons", "name").forgotten_as("");
+pub(super) const TAGS: SealedColumn = SealedColumn::new("persons", "tags").forgotten_as("[]");
+pub(super) const SHOWN_ADDRESS: SealedColumn =
+    SealedColumn::new("person_addresses", "shown").forgotten_as("");
 
 /// What a hashed address begins with; `1` is this way of hashing it.
 const HASHED: &str = "hashed:1:";
@@ -145,19 +145,6 @@ fn seal_plain_address(tx: &mut Tx<'_>, person: PersonId, address: &ContactAddres
         moved => moved,
     }
     .map(drop)
-}
-
-/// What is sealed in a person's row, or `forgotten` where their key was destroyed: lists go on without what they said.
-pub(super) fn read_unless_forgotten<T: FromColumn>(
-    row: &Row<'_>,
-    at: &str,
-    cell: SealedCell,
-    forgotten: impl FnOnce() -> Result<T>,
-) -> Result<T> {
-    match row.get_sealed(at, cell) {
-        Err(Error::Forgotten(_)) => forgotten(),
-        read => read,
-    }
 }
 
 /// What was opened; none where its key was destroyed.

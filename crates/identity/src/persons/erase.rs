@@ -1,0 +1,62 @@
+//! What is left of somebody who is forgotten: a row that says nothing, under an id that other rows name.
+
+use munshi_store::{Result, Tx, params};
+use munshi_types::{Id, PersonId, Timestamp};
+use uuid::Uuid;
+
+use crate::erasure::ErasureStep;
+
+pub const ERASURE: &[ErasureStep] =
+    &[ErasureStep { name: "persons", list_next: list_self, erase: erase_persons }];
+
+/// Takes everything from somebody by which they are known again, at once: whoever writes from there is somebody new.
+pub fn detach(tx: &mut Tx<'_>, person: PersonId, now: Timestamp) -> Result<()> {
+    tx.execute(
+        "DELETE FROM one_time_codes WHERE tenant_id = $1 AND EXISTS (
+           SELECT 1 FROM person_addresses a WHERE a.tenant_id = $1 AND a.person_id = $2
+             AND a.kind = one_time_codes.kind AND a.address = one_time_codes.address)",
+        params![person],
+    )?;
+    tx.execute("DELETE FROM person_addresses WHERE tenant_id = $1 AND person_id = $2", params![person])?;
+    tx.execute(
+        "UPDATE persons SET left_at = COALESCE(left_at, $3), role = NULL WHERE tenant_id = $1 AND id = $2",
+        params![person, now],
+    )?;
+    Ok(())
+}
+
+/// Somebody and those who turned out to be them.
+pub fn list_group(tx: &mut Tx<'_>, person: PersonId) -> Result<Vec<PersonId>> {
+    tx.all(
+        "SELECT id FROM persons WHERE tenant_id = $1 AND (id = $2 OR merged_into = $2) ORDER BY id",
+        params![person],
+        |row| row.get(0),
+    )
+}
+
+fn list_self(_: &mut Tx<'_>, person: PersonId, after: Uuid, _: u32) -> Result<Vec<Uuid>> {
+    Ok(if after < person.as_uuid() { vec![person.as_uuid()] } else { Vec::new() })
+}
+
+fn erase_persons(tx: &mut Tx<'_>, persons: &[Uuid]) -> Result<u64> {
+    let mut erased = 0;
+    for &id in persons {
+        let person = PersonId::from_uuid(id);
+        let addresses =
+            tx.execute("DELETE FROM person_addresses WHERE tenant_id = $1 AND person_id = $2", params![id])?;
+        let rows = tx.execute(
+            (
+                "UPDATE persons SET name = '', name_hash = NULL, tags = '[]', opened = '[]', closed = '[]', role = NULL,
+                        language = NULL, visitor = TRUE, left_at = COALESCE(left_at, made_at)
+                 WHERE tenant_id = $1 AND id = $2 AND (name <> '' OR tags <> '[]' OR NOT visitor OR left_at IS NULL)",
+                "UPDATE persons SET name = '', name_hash = NULL, tags = '[]'::jsonb, opened = '[]'::jsonb,
+                        closed = '[]'::jsonb, role = NULL, language = NULL, visitor = TRUE,
+                        left_at = COALESCE(left_at, made_at)
+                 WHERE tenant_id = $1 AND id = $2 AND (name <> '' OR tags <> '[]'::jsonb OR NOT visitor OR left_at IS NULL)",
+            ),
+            params![person],
+        )?;
+        erased += addresses.max(rows);
+    }
+    Ok(erased)
+}

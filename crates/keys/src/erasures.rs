@@ -1,0 +1,94 @@
+//! The end of keys, and what is written down of it.
+
+use munshi_store::{JsonText, KeyErasure, PlatformTx, across_tenants, params};
+use munshi_types::{ErasureId, Id, TenantId, Timestamp};
+use uuid::Uuid;
+
+use crate::error::{Error, Result};
+use crate::key_store::{KEYS, KeyStore};
+use crate::keyring::{DestroyedKey, OVERLAP};
+
+/// So many rows are read at once.
+const PAGE: i64 = 1000;
+
+impl KeyStore {
+    /// Destroys keys: what is sealed by them, here and in every copy, opens no more once older copies of this store are gone.
+    pub(crate) async fn destroy(&self, entry: KeyErasure) -> Result<()> {
+        let (now, body) = (self.clock.now(), JsonText::of(&entry.body)?);
+        let write = move |tx: &mut PlatformTx<'_>| {
+            for id in &entry.keys {
+                tx.execute(
+                    across_tenants("DELETE FROM data_keys WHERE tenant_id = $1 AND id = $2"),
+                    params![entry.tenant, *id],
+                )?;
+                tx.execute(
+                    across_tenants(
+                        "INSERT INTO destroyed_keys (tenant_id, id, destroyed_at) VALUES ($1, $2, $3)
+                            ON CONFLICT (tenant_id, id) DO NOTHING",
+                    ),
+                    params![entry.tenant, *id, now],
+                )?;
+            }
+            tx.execute(
+                across_tenants(
+                    "INSERT INTO key_erasures (tenant_id, id, body, at) VALUES ($1, $2, $3, $4)
+                     ON CONFLICT (tenant_id, id) DO NOTHING",
+                ),
+                params![entry.tenant, entry.id, body, now],
+            )?;
+            Ok::<_, Error>(())
+        };
+        self.db.platform(KEYS).write(write).await
+    }
+
+    /// What keys were destroyed for. Which keys these were stands in the bodies.
+    pub(crate) async fn list_erasures(
+        &self,
+        after: Option<(TenantId, ErasureId)>,
+        limit: u32,
+    ) -> Result<Vec<KeyErasure>> {
+        let (tenant, id) =
+            after.map_or((Uuid::nil(), Uuid::nil()), |(tenant, id)| (tenant.as_uuid(), id.as_uuid()));
+        let read = move |tx: &mut PlatformTx<'_>| {
+            tx.all(
+                across_tenants(
+                    "SELECT tenant_id, id, body FROM key_erasures WHERE (tenant_id, id) > ($1, $2)
+                     ORDER BY tenant_id, id LIMIT $3",
+                ),
+                params![tenant, id, limit],
+                |row| {
+                    let (tenant, id) = (row.get(0)?, row.get(1)?);
+                    Ok(KeyErasure { tenant, id, keys: Vec::new(), body: row.get::<JsonText>(2)?.read()? })
+                },
+            )
+        };
+        Ok(self.db.platform(KEYS).read(read).await?)
+    }
+
+    /// Keys destroyed since then, by whichever node.
+    pub(crate) async fn list_destroyed(&self, since: Timestamp) -> Result<Vec<DestroyedKey>> {
+        // Another's clock may run ahead of what is destroyed by ours.
+        let since = since.min(self.clock.now().minus(OVERLAP));
+        let (mut all, mut after): (Vec<DestroyedKey>, _) = (Vec::new(), (since, Uuid::nil()));
+        loop {
+            let read = move |tx: &mut PlatformTx<'_>| {
+                tx.all(
+                    across_tenants(
+                        "SELECT tenant_id, id, destroyed_at FROM destroyed_keys WHERE (destroyed_at, id) > ($1, $2)
+                         ORDER BY destroyed_at, id LIMIT $3",
+                    ),
+                    params![after.0, after.1, PAGE],
+                    |row| Ok(DestroyedKey { tenant: row.get(0)?, id: row.get(1)?, at: row.get(2)? }),
+                )
+            };
+            let page = self.db.platform(KEYS).read(read).await.map_err(Error::Store)?;
+            let Some(last) = page.last().copied() else { return Ok(all) };
+            let is_last = i64::try_from(page.len()).unwrap_or(i64::MAX) < PAGE;
+            all.extend(page);
+            if is_last {
+                return Ok(all);
+            }
+            after = (last.at, last.id.as_uuid());
+        }
+    }
+}
