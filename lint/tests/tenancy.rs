@@ -10,6 +10,9 @@ fn schema() -> Schema {
          CREATE TENANT TABLE people (tenant_id UUID NOT NULL, id UUID NOT NULL, name TEXT);
          CREATE SHARED TABLE jobs VIA queue (tenant_id UUID NOT NULL, id UUID NOT NULL, state TEXT);
          CREATE TENANT TABLE diary APPEND ONLY (tenant_id UUID NOT NULL, seq INT NOT NULL, body TEXT);
+         CREATE TENANT TABLE ledger_entries APPEND ONLY (tenant_id UUID NOT NULL, contact_id UUID, words TEXT,
+           words_key BYTES, reason TEXT, amount INT);
+         CREATE TENANT TABLE ledger_names APPEND ONLY (tenant_id UUID NOT NULL, subject_id UUID, name TEXT);
          CREATE PLATFORM TABLE api_keys VIA keys (id UUID PRIMARY KEY, tenant_id UUID NOT NULL);",
     );
     assert_eq!(findings, []);
@@ -371,6 +374,25 @@ fn a_platform_statement_need_only_be_real() {
         ["no migration makes a table `api_kyes`"]
     );
     assert_eq!(complaints(Whose::Platform, "SELECT id FRM api_keys").len(), 1);
+}
+
+#[test]
+fn of_the_books_forgetting_overwrites_words_and_removes_names() {
+    passes(
+        Whose::Tenant,
+        &[
+            "UPDATE ledger_entries SET words = $2, words_key = NULL, reason = $2 WHERE tenant_id = $1 AND contact_id = $3",
+            "DELETE FROM ledger_names WHERE tenant_id = $1 AND subject_id = $2",
+        ],
+    );
+    caught(
+        "`ledger_entries` is append-only",
+        &[
+            "UPDATE ledger_entries SET words = $2, amount = 0 WHERE tenant_id = $1",
+            "DELETE FROM ledger_entries WHERE tenant_id = $1",
+        ],
+    );
+    caught("`ledger_names` is append-only", &["UPDATE ledger_names SET name = $2 WHERE tenant_id = $1"]);
 }
 
 #[test]

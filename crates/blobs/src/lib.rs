@@ -24,6 +24,7 @@
 
 pub mod address;
 mod chunk_cipher;
+mod erase;
 mod error;
 mod limits;
 mod media_type;
@@ -39,6 +40,7 @@ mod type_detector;
 mod usage;
 
 pub use chunk_cipher::{BlobObject, BlobVariant};
+pub use erase::ERASURE;
 pub use error::{Error, Result};
 pub use limits::BlobLimits;
 pub use media_type::MediaType;

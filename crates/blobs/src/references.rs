@@ -7,7 +7,7 @@ use uuid::Uuid;
 use crate::error::{Error, Result};
 use crate::rows::{self, Blob};
 
-const NAME: SealedColumn = SealedColumn::new("blob_references", "name");
+const NAME: SealedColumn = SealedColumn::new("blob_references", "name").forgotten_as_null();
 /// What the reference of an attached file begins with, where it is one of ours.
 const SCHEME: &str = "blob:";
 /// Letters of a name that are kept.

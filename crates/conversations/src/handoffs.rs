@@ -20,10 +20,11 @@ use crate::sealing::seal_optional_json;
 use crate::sessions::{ACTIVE, Session};
 use crate::taint_bits;
 
-pub(crate) const REASON: SealedColumn = SealedColumn::new("handoffs", "reason");
-pub(crate) const SUMMARY: SealedColumn = SealedColumn::new("handoffs", "summary");
-pub(crate) const OPEN_QUESTIONS: SealedColumn = SealedColumn::new("handoffs", "open_questions");
-pub(crate) const ENTITIES: SealedColumn = SealedColumn::new("handoffs", "entities");
+pub(crate) const REASON: SealedColumn = SealedColumn::new("handoffs", "reason").forgotten_as("");
+pub(crate) const SUMMARY: SealedColumn = SealedColumn::new("handoffs", "summary").forgotten_as("");
+pub(crate) const OPEN_QUESTIONS: SealedColumn =
+    SealedColumn::new("handoffs", "open_questions").forgotten_as("[]");
+pub(crate) const ENTITIES: SealedColumn = SealedColumn::new("handoffs", "entities").forgotten_as("{}");
 
 /// So long a person who was asked to take over is waited for, and after so long they may be asked again.
 const AWAITED: Duration = Duration::from_secs(24 * 3600);

@@ -23,6 +23,7 @@
 //! - [`holders`], `process_identity`: which processes hold runs, and the proof that one is dead; [`chat_places`]: how many
 //!   turns one works on; [`run_load`]: how much work waits; [`isolation`]: runs that may have broken a process
 //! - [`outbox`]: what leaves, once; [`linking`]: a visitor proves a phone, and two threads become one
+//! - [`erasure`]: what goes when somebody is forgotten
 //! - [`retention`]: summaries and the archive; [`rollups`]: what turns came to, day by day
 //!
 //! # To add a column or a table
@@ -36,6 +37,7 @@ pub mod client_context;
 mod columns;
 pub mod commit;
 pub mod decisions;
+pub mod erasure;
 pub mod error;
 pub mod event;
 pub mod handoffs;

@@ -19,11 +19,11 @@ use crate::columns::{read_count, read_enum, read_language, read_sealed_json};
 use crate::runs::RunConversation;
 use crate::sealing::seal_optional;
 
-pub(crate) const TEXT: SealedColumn = SealedColumn::new("messages", "text");
-pub(crate) const ATTACHED: SealedColumn = SealedColumn::new("messages", "attached");
-pub(crate) const MARKS: SealedColumn = SealedColumn::new("messages", "marks");
-pub(crate) const SUGGESTIONS: SealedColumn = SealedColumn::new("messages", "suggestions");
-pub(crate) const OUTSIDE_ID: SealedColumn = SealedColumn::new("messages", "outside_id");
+pub(crate) const TEXT: SealedColumn = SealedColumn::new("messages", "text").forgotten_as("");
+pub(crate) const ATTACHED: SealedColumn = SealedColumn::new("messages", "attached").forgotten_as("[]");
+pub(crate) const MARKS: SealedColumn = SealedColumn::new("messages", "marks").forgotten_as("{}");
+pub(crate) const SUGGESTIONS: SealedColumn = SealedColumn::new("messages", "suggestions").forgotten_as("[]");
+pub(crate) const OUTSIDE_ID: SealedColumn = SealedColumn::new("messages", "outside_id").forgotten_as_null();
 
 /// How many are read for a turn.
 pub const READ: u32 = 50;

@@ -15,12 +15,12 @@ use crate::handoffs::ActiveHandoff;
 use crate::runs;
 use crate::sealing::seal_optional_json;
 
-pub(crate) const REPLY_TO: SealedColumn = SealedColumn::new("sessions", "reply_to");
-pub(crate) const SUMMARY: SealedColumn = SealedColumn::new("sessions", "summary");
-pub(crate) const ASIDE: SealedColumn = SealedColumn::new("sessions", "aside");
-pub(crate) const ACTIVE: SealedColumn = SealedColumn::new("sessions", "active");
-pub(crate) const ENTITIES: SealedColumn = SealedColumn::new("sessions", "entities");
-pub(crate) const MASKED: SealedColumn = SealedColumn::new("sessions", "masked");
+pub(crate) const REPLY_TO: SealedColumn = SealedColumn::new("sessions", "reply_to").forgotten_as_null();
+pub(crate) const SUMMARY: SealedColumn = SealedColumn::new("sessions", "summary").forgotten_as_null();
+pub(crate) const ASIDE: SealedColumn = SealedColumn::new("sessions", "aside").forgotten_as_null();
+pub(crate) const ACTIVE: SealedColumn = SealedColumn::new("sessions", "active").forgotten_as_null();
+pub(crate) const ENTITIES: SealedColumn = SealedColumn::new("sessions", "entities").forgotten_as("{}");
+pub(crate) const MASKED: SealedColumn = SealedColumn::new("sessions", "masked").forgotten_as_null();
 
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Session {

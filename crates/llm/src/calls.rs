@@ -235,6 +235,15 @@ pub fn sum_spend_of_run(tx: &mut Tx<'_>, run: Uuid) -> Result<CallSpend> {
     )
 }
 
+/// Empties what the calls of a run tell of their words: somebody was forgotten. What they cost stays.
+pub fn erase_words(tx: &mut Tx<'_>, run: Uuid) -> Result<u64> {
+    tx.execute(
+        "UPDATE llm_calls SET detail = NULL, prompt_hash = NULL
+         WHERE tenant_id = $1 AND run_id = $2 AND (detail IS NOT NULL OR prompt_hash IS NOT NULL)",
+        params![run],
+    )
+}
+
 fn read_spend(row: &Row<'_>) -> Result<CallSpend> {
     let is_known = row.get::<i64>("unpriced")? == 0;
     let tokens = u64::try_from(row.get::<i64>("tokens")?).unwrap_or(0);

@@ -23,6 +23,7 @@ use crate::registry::{FromPack, PackRegistry};
 use crate::run_kind::RunKind;
 use crate::run_starter::ToolRuns;
 use crate::schedule::PackScheduleTime;
+use crate::subjects::SubjectRecords;
 use crate::tenant_template::{self, TenantTemplate};
 use crate::turn_hook::TurnHook;
 use crate::webhook::PackWebhook;
@@ -205,6 +206,15 @@ impl<'h> PackInstaller<'h> {
     /// Something that is done when a turn has ended.
     pub fn add_turn_hook(&mut self, hook: impl TurnHook + 'static) {
         self.packs.turn_hooks.push(FromPack { pack: self.pack, what: Arc::new(hook) });
+    }
+
+    /// Whom the pack's tables know, so that they can be forgotten.
+    pub fn add_subject_records(&mut self, records: impl SubjectRecords + 'static) -> Result<(), InvalidPack> {
+        let name = records.name();
+        let is_taken = self.packs.subjects.iter().any(|of| of.pack == self.pack);
+        self.validate_name(name, is_taken, "kind of subject records")?;
+        self.packs.subjects.push(FromPack { pack: self.pack, what: Arc::new(records) });
+        Ok(())
     }
 
     pub fn add_page(&mut self, page: impl PackPageHandler + 'static) -> Result<(), InvalidPack> {

@@ -26,6 +26,7 @@ use crate::poll::PackPoll;
 use crate::reader::PackReader;
 use crate::run_kind::RunKind;
 use crate::run_starter::ToolRuns;
+use crate::subjects::SubjectRecords;
 use crate::tenant_template::TenantTemplate;
 use crate::turn_hook::TurnHook;
 use crate::webhook::PackWebhook;
@@ -68,6 +69,8 @@ pub struct PackRegistry {
     pub webhooks: Vec<FromPack<dyn PackWebhook>>,
     pub polls: Vec<FromPack<dyn PackPoll>>,
     pub turn_hooks: Vec<FromPack<dyn TurnHook>>,
+    /// A pack has at most one.
+    pub subjects: Vec<FromPack<dyn SubjectRecords>>,
     pub interfaces: InterfaceTable,
     pub pages: Vec<FromPack<dyn PackPageHandler>>,
     pub commands: Vec<FromPack<dyn PackCommand>>,

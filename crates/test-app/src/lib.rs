@@ -34,7 +34,7 @@ use munshi_store::Migration;
 
 /// Every table that a turn needs, and more.
 pub fn list_migrations(more: &[&'static [Migration]]) -> Vec<&'static [Migration]> {
-    let turns: [&'static [Migration]; 9] = [
+    let turns: [&'static [Migration]; 10] = [
         munshi_store::MIGRATIONS,
         munshi_jobs::MIGRATIONS,
         munshi_llm::MIGRATIONS,
@@ -43,6 +43,7 @@ pub fn list_migrations(more: &[&'static [Migration]]) -> Vec<&'static [Migration
         munshi_blobs::MIGRATIONS,
         munshi_safety::MIGRATIONS,
         munshi_conversations::MIGRATIONS,
+        munshi_erasure::MIGRATIONS,
         munshi_pack::MIGRATIONS,
     ];
     turns.into_iter().chain(more.iter().copied()).collect()

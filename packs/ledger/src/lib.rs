@@ -43,6 +43,7 @@ pub mod messages;
 mod operations;
 mod pack;
 mod pages;
+mod subjects;
 pub mod tax;
 mod tools;
 
@@ -51,5 +52,9 @@ pub use pack::LedgerPack;
 
 use munshi_store::{Migration, migration};
 
-pub const MIGRATIONS: &[Migration] =
-    &[migration!("0017_books"), migration!("0026_bills"), migration!("0027_sightings")];
+pub const MIGRATIONS: &[Migration] = &[
+    migration!("0017_books"),
+    migration!("0026_bills"),
+    migration!("0027_sightings"),
+    migration!("0072_forgotten"),
+];

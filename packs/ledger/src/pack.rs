@@ -14,6 +14,7 @@ use crate::context::BooksContext;
 use crate::forwarded_sms::ForwardedSmsReader;
 use crate::operations;
 use crate::pages::{BillPage, DayBookPage};
+use crate::subjects::ContactRecords;
 use crate::tools::{self, LedgerServices};
 
 /// Keeps the books of a shop.
@@ -69,6 +70,7 @@ impl Pack for LedgerPack {
         room.add_page(DayBookPage)?;
         room.add_check(BookingCheck);
         room.add_context_source(BooksContext);
+        room.add_subject_records(ContactRecords)?;
         room.add_reader(ForwardedSmsReader);
         room.add_tenant_template(TenantTemplate {
             name: "kirana",

@@ -15,8 +15,8 @@ use crate::columns::{read_count, read_enum, read_sealed_json};
 use crate::sealing::{seal_by_owner, seal_optional};
 
 pub(crate) const BODY: SealedColumn = SealedColumn::new("outbox", "body");
-pub(crate) const DETAIL: SealedColumn = SealedColumn::new("outbox", "detail");
-pub const OUTSIDE_ID: SealedColumn = SealedColumn::new("outbox", "outside_id");
+pub(crate) const DETAIL: SealedColumn = SealedColumn::new("outbox", "detail").forgotten_as_null();
+pub const OUTSIDE_ID: SealedColumn = SealedColumn::new("outbox", "outside_id").forgotten_as_null();
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize)]
 #[serde(rename_all = "snake_case")]

@@ -42,9 +42,9 @@ use crate::snapshot::RunSnapshot;
 use crate::state::{HaltReason, RunState};
 
 pub(crate) const SNAPSHOT: SealedColumn = SealedColumn::new("runs", "snapshot");
-pub(crate) const REASON: SealedColumn = SealedColumn::new("runs", "reason");
-pub(crate) const RESULT: SealedColumn = SealedColumn::new("runs", "result");
-pub(crate) const REPLY_TO: SealedColumn = SealedColumn::new("runs", "reply_to");
+pub(crate) const REASON: SealedColumn = SealedColumn::new("runs", "reason").forgotten_as_null();
+pub(crate) const RESULT: SealedColumn = SealedColumn::new("runs", "result").forgotten_as_null();
+pub(crate) const REPLY_TO: SealedColumn = SealedColumn::new("runs", "reply_to").forgotten_as_null();
 
 /// What a hashed id of a message begins with.
 const HASHED: &str = "h1:";

@@ -159,6 +159,11 @@ fn add(
     Ok(())
 }
 
+/// Lets go of all of a tenant's: whose texts they were, nobody can tell.
+pub fn clear_cache(tx: &mut Tx<'_>) -> munshi_store::Result<u64> {
+    tx.execute("DELETE FROM embedding_cache WHERE tenant_id = $1", &[])
+}
+
 fn from_bytes(bytes: &[u8]) -> Vec<f32> {
     let (values, _) = bytes.as_chunks::<4>();
     values.iter().map(|value| f32::from_le_bytes(*value)).collect()

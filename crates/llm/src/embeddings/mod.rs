@@ -3,5 +3,5 @@
 mod cache;
 mod feature_hashing;
 
-pub use cache::{EmbeddingCache, cache_key};
+pub use cache::{EmbeddingCache, cache_key, clear_cache};
 pub use feature_hashing::{DIMENSION, embed_by_hashing};

@@ -104,7 +104,9 @@ pub fn recover(
     tool: Option<&CompiledTool>,
     now: Timestamp,
 ) -> Result<ActRecovery> {
-    let Some(act) = store::find(tx, id)? else { return Ok(ActRecovery::NotOurs) };
+    let Some(act) = store::find(tx, id)?.filter(|act| !act.rests_on.is_forgotten()) else {
+        return Ok(ActRecovery::NotOurs);
+    };
     if act.state == ActState::Rehearsing {
         let nothing = json!({ "ok": false, "code": "interrupted", "retryable": true });
         store::end(tx, id, ActState::Rehearsing, ActState::Rehearsed, Some(&nothing), None, now)?;

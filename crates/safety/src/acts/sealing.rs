@@ -6,11 +6,11 @@ use munshi_types::{ActId, Id, PersonId};
 
 use crate::error::Result;
 
-pub(crate) const ARGUMENTS: SealedColumn = SealedColumn::new("acts", "arguments");
-pub(crate) const LEAVING: SealedColumn = SealedColumn::new("acts", "leaving");
-pub(super) const PROPOSAL: SealedColumn = SealedColumn::new("acts", "proposal");
-pub(super) const RESULT: SealedColumn = SealedColumn::new("acts", "result");
-pub(super) const UNDO: SealedColumn = SealedColumn::new("acts", "undo");
+pub(crate) const ARGUMENTS: SealedColumn = SealedColumn::new("acts", "arguments").forgotten_as("{}");
+pub(crate) const LEAVING: SealedColumn = SealedColumn::new("acts", "leaving").forgotten_as_null();
+pub(super) const PROPOSAL: SealedColumn = SealedColumn::new("acts", "proposal").forgotten_as("null");
+pub(super) const RESULT: SealedColumn = SealedColumn::new("acts", "result").forgotten_as_null();
+pub(super) const UNDO: SealedColumn = SealedColumn::new("acts", "undo").forgotten_as_null();
 
 /// Acts from before they were sealed.
 pub(crate) const ACTS_OF_BEFORE: SealedTable = SealedTable {

@@ -1,10 +1,11 @@
 //! The table of acts.
 
+use munshi_identity::Principal;
 use munshi_store::{
     Cursor, Error as StoreError, JsonText, Page, PageRequest, Row, SealedCell, SealedColumn, Tx, params,
     sql_in_both_orders,
 };
-use munshi_types::{ActId, BindingId, Effect, Id, PersonId, ReservationId, RunId, Timestamp};
+use munshi_types::{ActId, BindingId, Effect, Id, PersonId, ReservationId, RunId, TenantId, Timestamp, Zone};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
@@ -14,7 +15,7 @@ use super::recover::TakeoverReason;
 use super::sealing::{ARGUMENTS, LEAVING, PROPOSAL, RESULT, UNDO, remember, seal_by, seal_of_act};
 use super::undo::ActUndo;
 use crate::error::Result;
-use crate::pipeline::{ActCaller, ActConcern, Proposal, ProposalMode, Taint};
+use crate::pipeline::{ActCaller, ActConcern, CallerAudience, Proposal, ProposalMode, Taint};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -106,6 +107,31 @@ pub struct ActBasis {
     pub caller: ActCaller,
     pub taint: Taint,
     pub concerns: Vec<ActConcern>,
+}
+
+impl ActBasis {
+    /// What nobody proposed: it rests on a stranger's standing at the strictest door, and may go nowhere.
+    fn of_nobody(tenant: TenantId) -> Self {
+        let caller = ActCaller {
+            principal: Principal::anonymous(tenant),
+            door: CallerAudience::Agents,
+            binding: None,
+            run: None,
+            session: None,
+            zone: Zone::default(),
+            background: true,
+            key: None,
+            ceiling: None,
+        };
+        Self { wanted: ProposalMode::Rehearsal, caller, taint: Taint::default(), concerns: Vec::new() }
+    }
+}
+
+impl ActBasis {
+    /// Whether whom it was for is forgotten, and with them what it was.
+    pub(super) fn is_forgotten(&self) -> bool {
+        *self == Self::of_nobody(self.caller.principal.tenant)
+    }
 }
 
 /// What a decision writes into an act.
@@ -382,7 +408,7 @@ fn read(row: &Row<'_>) -> munshi_store::Result<Act> {
         effect: parse_effect(&row.get::<String>("effect")?).ok_or_else(|| odd("effect"))?,
         arguments: row.get_sealed::<JsonText>("arguments", ARGUMENTS.cell(id))?.read()?,
         leaving: read_sealed(row, "leaving", LEAVING.cell(id))?,
-        rests_on: row.get_sealed::<JsonText>("proposal", PROPOSAL.cell(id))?.read()?,
+        rests_on: read_basis(row, id)?,
         digest: ActDigest::from_bytes(&digest).ok_or_else(|| odd("digest"))?,
         state: ActState::ALL.into_iter().find(|known| known.as_str() == state).ok_or_else(|| odd("state"))?,
         stage: row.get("stage")?,
@@ -399,6 +425,12 @@ fn read(row: &Row<'_>) -> munshi_store::Result<Act> {
 
 fn read_sealed(row: &Row<'_>, column: &str, cell: SealedCell) -> munshi_store::Result<Option<Value>> {
     row.get_sealed::<Option<JsonText>>(column, cell)?.map(|json| json.read()).transpose()
+}
+
+/// Of somebody who was forgotten, nothing is left to take it up again with.
+fn read_basis(row: &Row<'_>, id: ActId) -> munshi_store::Result<ActBasis> {
+    let stored: Option<ActBasis> = row.get_sealed::<JsonText>("proposal", PROPOSAL.cell(id))?.read()?;
+    stored.map_or_else(|| row.tenant().map(ActBasis::of_nobody), Ok)
 }
 
 fn read_undo(row: &Row<'_>, id: ActId) -> munshi_store::Result<Option<ActUndo>> {

@@ -15,10 +15,10 @@ use crate::acts::{self, ActDigest, ActServices};
 use crate::error::{Error, Result};
 use crate::pipeline::{ConsentGiver, ConsentQuestion, Risk};
 
-const WORDS: SealedColumn = SealedColumn::new("approvals", "words");
+const WORDS: SealedColumn = SealedColumn::new("approvals", "words").forgotten_as("");
 /// The values of an act's arguments stand in it.
-const SCOPE: SealedColumn = SealedColumn::new("approvals", "scope");
-const REHEARSAL: SealedColumn = SealedColumn::new("approvals", "rehearsal");
+const SCOPE: SealedColumn = SealedColumn::new("approvals", "scope").forgotten_as("");
+const REHEARSAL: SealedColumn = SealedColumn::new("approvals", "rehearsal").forgotten_as_null();
 
 /// Approvals from before they were sealed.
 pub(crate) const APPROVALS_OF_BEFORE: SealedTable = SealedTable {

@@ -86,6 +86,8 @@ impl AuditEvent {
     pub const PERSON_ADDED: Self = Self::from_static("person.added");
     pub const PERSON_CHANGED: Self = Self::from_static("person.changed");
     pub const PERSON_ROLE_CHANGED: Self = Self::from_static("person.role_changed");
+    pub const PERSON_ERASED: Self = Self::from_static("person.erased");
+    pub const PERSON_ERASURE_BEGUN: Self = Self::from_static("person.erasure_begun");
     pub const PERSON_LEFT: Self = Self::from_static("person.left");
     pub const PERSON_RETURNED: Self = Self::from_static("person.returned");
     pub const TENANT_ADDED: Self = Self::from_static("tenant.added");

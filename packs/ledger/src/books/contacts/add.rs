@@ -4,6 +4,7 @@ use munshi_identity::ContactAddress;
 use munshi_store::{Tx, params};
 use munshi_types::{Id, IdGenerator, Money, Timestamp};
 
+use super::forget::check_not_forgotten;
 use super::{Contact, ContactRoles, get};
 use crate::books::head;
 use crate::books::ids::ContactId;
@@ -51,6 +52,7 @@ pub fn update(tx: &mut Tx<'_>, id: ContactId, known: &NewContact) -> Result<Cont
     let (phone, limit) = (phone(known.phone.as_deref())?, validate_limit(known.limit)?);
     head::lock(tx)?;
     let contact = get(tx, id)?;
+    check_not_forgotten(tx, contact.id)?;
     tx.execute(
         "UPDATE ledger_contacts SET name = $3, is_customer = $4, is_supplier = $5, is_staff = $6, phone = $7,
                 credit_limit = $8

@@ -3,6 +3,7 @@
 use munshi_store::{Tx, params};
 use munshi_types::Money;
 
+use super::forget::check_not_forgotten;
 use super::{Contact, entry_effects, get};
 use crate::books::ids::ContactId;
 use crate::books::stored_enums::HabitSide;
@@ -17,6 +18,8 @@ pub fn merge(tx: &mut Tx<'_>, from: ContactId, into: ContactId) -> Result<Contac
     }
     head::lock(tx)?;
     let (one, other) = (get(tx, from)?, get(tx, into)?);
+    check_not_forgotten(tx, one.id)?;
+    check_not_forgotten(tx, other.id)?;
     if one.id != other.id {
         copy_missing_details(tx, &one, &other)?;
         merge_keeping_details(tx, one.id, other.id)?;

@@ -1,0 +1,31 @@
+//! The files of somebody who is forgotten: out of sight at once, and gone from the store with the next sweep. What is left of
+//! their bytes anywhere opens no more, since the key of a file is sealed by its person's.
+
+use munshi_identity::ErasureStep;
+use munshi_store::{Result, Tx, params};
+use munshi_types::PersonId;
+use uuid::Uuid;
+
+pub const ERASURE: &[ErasureStep] =
+    &[ErasureStep { name: "files", list_next: list_files, erase: erase_files }];
+
+fn list_files(tx: &mut Tx<'_>, person: PersonId, after: Uuid, limit: u32) -> Result<Vec<Uuid>> {
+    tx.all(
+        "SELECT id FROM blobs WHERE tenant_id = $1 AND id > $3 AND person_id = $2 AND state <> 'deleting'
+         ORDER BY id LIMIT $4",
+        params![person, after, limit],
+        |row| row.get(0),
+    )
+}
+
+fn erase_files(tx: &mut Tx<'_>, files: &[Uuid]) -> Result<u64> {
+    let mut erased = 0;
+    for file in files {
+        tx.send("DELETE FROM blob_references WHERE tenant_id = $1 AND blob_id = $2", params![*file])?;
+        erased += tx.execute(
+            "UPDATE blobs SET state = 'deleting', content_key = '' WHERE tenant_id = $1 AND id = $2 AND state <> 'deleting'",
+            params![*file],
+        )?;
+    }
+    Ok(erased)
+}

@@ -1,0 +1,142 @@
+//! The conversations of somebody who is forgotten. What was said goes; that there was a conversation, when, and what it cost
+//! stays, under ids that lead to nobody.
+
+use munshi_blobs::BlobHolder;
+use munshi_identity::ErasureStep;
+use munshi_store::{Result, Tx, params};
+use munshi_types::{MessageId, PersonId, RunId, Timestamp};
+use uuid::Uuid;
+
+pub const ERASURE: &[ErasureStep] = &[
+    ErasureStep { name: "messages", list_next: list_messages, erase: erase_messages },
+    ErasureStep { name: "handovers", list_next: list_handoffs, erase: erase_handoffs },
+    ErasureStep { name: "runs", list_next: list_runs, erase: erase_runs },
+    ErasureStep { name: "conversations", list_next: list_sessions, erase: erase_sessions },
+];
+
+/// Somebody's runs that have not ended.
+pub fn list_open_runs(tx: &mut Tx<'_>, person: PersonId) -> Result<Vec<RunId>> {
+    tx.all(
+        "SELECT id FROM runs WHERE tenant_id = $1 AND person_id = $2 AND ended_at IS NULL ORDER BY id",
+        params![person],
+        |row| row.get(0),
+    )
+}
+
+/// Whether somebody works on a run of theirs.
+pub fn has_held_run(tx: &mut Tx<'_>, person: PersonId) -> Result<bool> {
+    let found = tx.optional(
+        "SELECT 1 FROM runs WHERE tenant_id = $1 AND person_id = $2 AND ended_at IS NULL AND lease_until IS NOT NULL
+         LIMIT 1",
+        params![person],
+        |_| Ok(()),
+    )?;
+    Ok(found.is_some())
+}
+
+/// Ends somebody's runs where they are. Whoever holds one holds an older epoch from here on, and can write nothing more.
+pub fn end_open_runs(tx: &mut Tx<'_>, person: PersonId, now: Timestamp) -> Result<u64> {
+    tx.execute(
+        "UPDATE runs SET state = 'halted', epoch = epoch + 1, lease_until = NULL, holder = NULL, due_at = NULL,
+                ended_at = $3
+         WHERE tenant_id = $1 AND person_id = $2 AND ended_at IS NULL",
+        params![person, now],
+    )
+}
+
+fn list_messages(tx: &mut Tx<'_>, person: PersonId, after: Uuid, limit: u32) -> Result<Vec<Uuid>> {
+    tx.all(
+        "SELECT m.id FROM sessions s JOIN messages m ON m.tenant_id = $1 AND m.session_id = s.id
+         WHERE s.tenant_id = $1 AND s.person_id = $2 AND m.id > $3 ORDER BY m.id LIMIT $4",
+        params![person, after, limit],
+        |row| row.get(0),
+    )
+}
+
+fn erase_messages(tx: &mut Tx<'_>, messages: &[Uuid]) -> Result<u64> {
+    let mut erased = 0;
+    for &id in messages {
+        munshi_blobs::release(tx, BlobHolder::Message(MessageId::from_uuid(id)))?;
+        tx.send("DELETE FROM outbox WHERE tenant_id = $1 AND message_id = $2", params![id])?;
+        erased += tx.execute("DELETE FROM messages WHERE tenant_id = $1 AND id = $2", params![id])?;
+    }
+    Ok(erased)
+}
+
+fn list_handoffs(tx: &mut Tx<'_>, person: PersonId, after: Uuid, limit: u32) -> Result<Vec<Uuid>> {
+    tx.all(
+        "SELECT h.id FROM sessions s JOIN handoffs h ON h.tenant_id = $1 AND h.session_id = s.id
+         WHERE s.tenant_id = $1 AND s.person_id = $2 AND h.id > $3 ORDER BY h.id LIMIT $4",
+        params![person, after, limit],
+        |row| row.get(0),
+    )
+}
+
+fn erase_handoffs(tx: &mut Tx<'_>, handoffs: &[Uuid]) -> Result<u64> {
+    let mut erased = 0;
+    for id in handoffs {
+        erased += tx.execute("DELETE FROM handoffs WHERE tenant_id = $1 AND id = $2", params![*id])?;
+    }
+    Ok(erased)
+}
+
+fn list_runs(tx: &mut Tx<'_>, person: PersonId, after: Uuid, limit: u32) -> Result<Vec<Uuid>> {
+    tx.all(
+        "SELECT id FROM runs WHERE tenant_id = $1 AND id > $3 AND person_id = $2 ORDER BY id LIMIT $4",
+        params![person, after, limit],
+        |row| row.get(0),
+    )
+}
+
+/// A run stays as what was spent on it; that its message was taken stays too, as a keyed hash, or a late retry of the channel's would
+/// begin it anew.
+fn erase_runs(tx: &mut Tx<'_>, runs: &[Uuid]) -> Result<u64> {
+    let mut erased = 0;
+    for id in runs {
+        tx.send("DELETE FROM run_steps WHERE tenant_id = $1 AND run_id = $2", params![*id])?;
+        tx.send("DELETE FROM brought WHERE tenant_id = $1 AND run_id = $2", params![*id])?;
+        tx.send("DELETE FROM late_acts WHERE tenant_id = $1 AND run_id = $2", params![*id])?;
+        munshi_llm::calls::erase_words(tx, *id)?;
+        erased += tx.execute(
+            (
+                "UPDATE runs SET reply_to = NULL, reason = NULL, snapshot = '{}', result = NULL
+                 WHERE tenant_id = $1 AND id = $2
+                   AND (reply_to IS NOT NULL OR reason IS NOT NULL OR snapshot <> '{}' OR result IS NOT NULL)",
+                "UPDATE runs SET reply_to = NULL, reason = NULL, snapshot = '{}'::jsonb, result = NULL
+                 WHERE tenant_id = $1 AND id = $2
+                   AND (reply_to IS NOT NULL OR reason IS NOT NULL OR snapshot <> '{}'::jsonb OR result IS NOT NULL)",
+            ),
+            params![*id],
+        )?;
+    }
+    Ok(erased)
+}
+
+fn list_sessions(tx: &mut Tx<'_>, person: PersonId, after: Uuid, limit: u32) -> Result<Vec<Uuid>> {
+    tx.all(
+        "SELECT id FROM sessions WHERE tenant_id = $1 AND person_id = $2 AND id > $3 ORDER BY id LIMIT $4",
+        params![person, after, limit],
+        |row| row.get(0),
+    )
+}
+
+fn erase_sessions(tx: &mut Tx<'_>, sessions: &[Uuid]) -> Result<u64> {
+    let mut erased = 0;
+    for id in sessions {
+        erased += tx.execute(
+            (
+                "UPDATE sessions SET reply_to = NULL, summary = NULL, entities = '{}', masked = NULL, aside = NULL, active = NULL
+                 WHERE tenant_id = $1 AND id = $2
+                   AND (reply_to IS NOT NULL OR summary IS NOT NULL OR entities <> '{}' OR masked IS NOT NULL
+                        OR aside IS NOT NULL OR active IS NOT NULL)",
+                "UPDATE sessions SET reply_to = NULL, summary = NULL, entities = '{}'::jsonb, masked = NULL, aside = NULL,
+                        active = NULL
+                 WHERE tenant_id = $1 AND id = $2
+                   AND (reply_to IS NOT NULL OR summary IS NOT NULL OR entities <> '{}'::jsonb OR masked IS NOT NULL
+                        OR aside IS NOT NULL OR active IS NOT NULL)",
+            ),
+            params![*id],
+        )?;
+    }
+    Ok(erased)
+}

@@ -1,0 +1,72 @@
+//! Asking for it, in one transaction.
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use munshi_identity::persons;
+use munshi_jobs::{JobQueue, NewJob};
+use munshi_store::{AdminTx, Tx};
+use munshi_types::{DataKeyId, ErasureId, PersonId, Timestamp};
+use serde_json::json;
+use uuid::Uuid;
+
+use crate::error::Result;
+use crate::job::{ERASE, ErasureJobPayload};
+use crate::rows::{self, Erasure};
+
+/// Whoever asked goes on with it at once; the job is for when they can't.
+const TAKEOVER: Duration = Duration::from_secs(30);
+
+/// Whom to forget.
+#[derive(Clone, Debug)]
+pub struct ErasureRequest {
+    pub id: ErasureId,
+    pub person: Option<PersonId>,
+    /// What packs know of them, by pack.
+    pub records: BTreeMap<String, Vec<Uuid>>,
+    /// As the audit knows who asks.
+    pub asked_by: String,
+}
+
+/// Writes down that somebody is to be forgotten, and takes from them everything they are known by: whoever writes from there is
+/// somebody new from now on. From here on it comes to its end, whatever happens.
+pub fn begin(
+    tx: &mut AdminTx<'_, '_>,
+    queue: &JobQueue,
+    request: ErasureRequest,
+    now: Timestamp,
+) -> Result<Erasure> {
+    let (persons, keys) =
+        request.person.map_or(Ok((Vec::new(), Vec::new())), |person| list_group(tx, person))?;
+    for person in &persons {
+        persons::detach(tx, *person, now)?;
+    }
+    let erasure = Erasure {
+        id: request.id,
+        persons,
+        keys,
+        records: request.records,
+        asked_by: request.asked_by,
+        asked_at: now,
+        destroyed_at: None,
+        ended_at: None,
+        counts: BTreeMap::new(),
+    };
+    rows::add(tx, &erasure)?;
+    let job = NewJob::new(ERASE, &ErasureJobPayload { erasure: erasure.id })?;
+    queue.enqueue(tx, &job.unique(erasure.id.to_string()).run_at(now.plus(TAKEOVER)))?;
+    let payload = json!({ "persons": erasure.persons, "records": erasure.records });
+    tx.note("person.erasure_begun", erasure.id.to_string(), payload);
+    Ok(erasure)
+}
+
+/// Somebody with everybody who turned out to be them, and the key of each, in the same order. Who has none yet is given one: so what is
+/// written for them until it is destroyed goes with it, and no other comes after it.
+fn list_group(tx: &mut Tx<'_>, person: PersonId) -> Result<(Vec<PersonId>, Vec<DataKeyId>)> {
+    let group = persons::list_group(tx, person)?;
+    for one in &group {
+        persons::seal_by_person(tx, *one)?;
+    }
+    let keys = persons::list_keys(tx, person)?;
+    Ok((group, keys))
+}

@@ -1,0 +1,19 @@
+//! What can go wrong, by what a caller does about it.
+
+#[derive(Clone, Debug, thiserror::Error)]
+pub enum Error {
+    #[error(transparent)]
+    Store(#[from] munshi_store::Error),
+
+    #[error(transparent)]
+    Audit(#[from] munshi_safety::Error),
+
+    #[error(transparent)]
+    Jobs(#[from] munshi_jobs::Error),
+
+    /// The task that waited for the keys was stopped.
+    #[error("erasing was interrupted: {0}")]
+    Interrupted(String),
+}
+
+pub type Result<T, E = Error> = std::result::Result<T, E>;

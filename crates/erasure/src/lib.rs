@@ -1,0 +1,41 @@
+//! Forgetting people for good.
+//!
+//! It is asked for in one transaction, which takes from the person every address at once. Then, each step as often as it takes: what is
+//! under way for them comes to an end; their keys are destroyed in the store of keys, which makes their text unreadable wherever a
+//! copy of it lies; their rows are removed or emptied; and a receipt says what went and what stayed. A crash in between is gone on
+//! from by a job. The store of keys remembers whom was forgotten, so that an older copy of the database is told it again before
+//! anything is served from it.
+//!
+//! Not here: the statements on each table, which stand in the crates that own them as [`ErasureStep`](munshi_identity::ErasureStep)s,
+//! and what packs know of people ([`SubjectRecords`](munshi_pack::SubjectRecords)).
+//!
+//! # Layout
+//! - [`ErasureService`]: [`begin`], [`carry_out`](ErasureService::carry_out), [`replay`](ErasureService::replay)
+//! - [`rows`]: whom was forgotten; `steps`: what goes, in which order; `job`: going on after a crash; [`ErasureReceipt`]
+//!
+//! # To have a table forgotten
+//! Add an `ErasureStep` to the `ERASURE` of its crate; a crate that has none yet is named in `steps`.
+
+mod begin;
+mod carry_out;
+mod error;
+mod job;
+mod receipt;
+mod replay;
+pub mod rows;
+mod service;
+mod steps;
+
+pub use begin::{ErasureRequest, begin};
+pub use error::{Error, Result};
+pub use job::{ERASE, install};
+pub use receipt::{ErasureReceipt, KeptRecord};
+pub use rows::{Erasure, ErasureState};
+pub use service::ErasureService;
+
+use munshi_store::{Migration, PlatformScope, migration};
+
+/// Looking for what is still to be forgotten, across tenants.
+pub const ERASURES: PlatformScope = PlatformScope::new("erasures");
+
+pub const MIGRATIONS: &[Migration] = &[migration!("0073_erasures")];

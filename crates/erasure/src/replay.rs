@@ -1,0 +1,97 @@
+//! Telling a database what the store of keys remembers, and the other way round. Before anything is served: an older copy that was put
+//! back may have people in it who were forgotten since.
+
+use std::collections::HashSet;
+
+use munshi_identity::persons;
+use munshi_store::{KeyErasure, PlatformTx, Tx, tenants};
+use munshi_types::{ErasureId, TenantId};
+
+use crate::ERASURES;
+use crate::error::{Error, Result};
+use crate::rows::{self, Erasure};
+use crate::service::ErasureService;
+
+const PAGE: u32 = 500;
+
+impl ErasureService {
+    /// Carries out what is not done in this database. Says how many there were.
+    pub async fn replay(&self) -> Result<usize> {
+        let here = self.list_known().await?;
+        let mut logged = HashSet::new();
+        let mut after = None;
+        loop {
+            let page = self.list_logged(after).await?;
+            let Some(last) = page.last() else { break };
+            after = Some((last.tenant, last.id));
+            for entry in page {
+                logged.insert((entry.tenant, entry.id));
+                if !here.contains(&(entry.tenant, entry.id)) {
+                    self.add_logged(entry).await?;
+                }
+            }
+        }
+        // A store of keys that was put back from a copy has forgotten that it had forgotten.
+        for (tenant, id) in here.iter().filter(|known| !logged.contains(known)) {
+            self.destroy_again(*tenant, *id).await?;
+        }
+        self.carry_out_open().await
+    }
+
+    async fn list_known(&self) -> Result<HashSet<(TenantId, ErasureId)>> {
+        let (mut all, mut after) = (HashSet::new(), None);
+        loop {
+            let read = move |tx: &mut PlatformTx<'_>| rows::list_ids(tx, after, PAGE);
+            let page = self.db.platform(ERASURES).read(read).await?;
+            after = page.last().copied();
+            all.extend(page);
+            if after.is_none() {
+                return Ok(all);
+            }
+        }
+    }
+
+    async fn list_logged(&self, after: Option<(TenantId, ErasureId)>) -> Result<Vec<KeyErasure>> {
+        let keyring = self.db.keyring()?;
+        let listing = tokio::task::spawn_blocking(move || keyring.list_erasures(after, PAGE));
+        Ok(listing.await.map_err(|error| Error::Interrupted(error.to_string()))??)
+    }
+
+    async fn add_logged(&self, entry: KeyErasure) -> Result<()> {
+        let (tenant, erasure) = (entry.tenant, Erasure::from_key_erasure(entry.id, &entry.body)?);
+        let now = self.clock.now();
+        let add = move |tx: &mut Tx<'_>| {
+            if tenants::find_status(tx)?.is_none() {
+                // This copy is from before the tenant.
+                return Ok(());
+            }
+            for (person, key) in erasure.persons.iter().zip(&erasure.keys) {
+                persons::restore_key(tx, *person, *key)?;
+                persons::detach(tx, *person, now)?;
+            }
+            rows::add(tx, &erasure).map(drop)
+        };
+        Ok(self.db.write(tenant, add).await?)
+    }
+
+    async fn destroy_again(&self, tenant: TenantId, id: ErasureId) -> Result<()> {
+        let Some(erasure) = self.db.read(tenant, move |tx| rows::find(tx, id)).await? else { return Ok(()) };
+        let (keyring, entry) = (self.db.keyring()?, erasure.to_key_erasure(tenant));
+        let destroying = tokio::task::spawn_blocking(move || keyring.destroy_keys(&entry));
+        Ok(destroying.await.map_err(|error| Error::Interrupted(error.to_string()))??)
+    }
+
+    async fn carry_out_open(&self) -> Result<usize> {
+        let mut done = 0;
+        loop {
+            let open = self.db.platform(ERASURES).read(|tx| rows::list_open(tx, PAGE)).await?;
+            if open.is_empty() {
+                return Ok(done);
+            }
+            for (tenant, id) in open {
+                self.carry_out(tenant, id).await?;
+                done += 1;
+            }
+        }
+    }
+}

@@ -1,0 +1,132 @@
+//! What is left when somebody was forgotten.
+
+use munshi_conversations::messages;
+use munshi_conversations::runs::{self, RunFilter};
+use munshi_conversations::sessions::{self, SessionFilter};
+use munshi_erasure::{ErasureReceipt, ErasureState};
+use munshi_identity::{ContactAddress, persons};
+use munshi_ledger::books::{balances, contacts, verify};
+use munshi_safety::acts;
+use munshi_store::{KeyErasure, PageRequest, Tx, params};
+use munshi_test_support::on_both_engines;
+use serde_json::json;
+
+use crate::support::{PHONE, Shop, find_planted, migrations};
+
+on_both_engines! {
+    with all migrations();
+
+    async fn nothing_of_them_can_be_read_and_everybody_elses_can(test: TestDb) {
+        let shop = Shop::open(&test).await;
+        let plain = find_planted(&test, shop.tenant).await;
+        assert!(plain.iter().all(|place| place.starts_with("ledger_")), "sealed but in the books: {plain:?}");
+        assert!(!plain.is_empty());
+        let texts = |tx: &mut Tx<'_>| {
+            tx.all("SELECT id FROM messages WHERE tenant_id = $1", &[], |row| row.get::<munshi_types::MessageId>(0))
+        };
+        let before = test.db.read(shop.tenant, texts).await.unwrap().len();
+        assert_eq!(before, 6);
+
+        let id = shop.begin().await;
+        let done = shop.service().carry_out(shop.tenant, id).await.unwrap().unwrap();
+
+        assert_eq!((done.state(), done.persons.len(), done.keys.len()), (ErasureState::Done, 2, 2));
+        assert_eq!(find_planted(&test, shop.tenant).await, Vec::<String>::new());
+        for (kind, rows) in [("messages", 4), ("acts", 2), ("conversations", 1), ("persons", 2)] {
+            assert_eq!(done.counts[kind], rows, "{kind} of {:?}", done.counts);
+        }
+        assert!(done.counts["runs"] >= 1 && done.counts["contacts"] >= 3, "{:?}", done.counts);
+        let receipt = ErasureReceipt::of(done, &shop.app.packs);
+        assert!(receipt.kept.iter().any(|kept| kept.what.contains("bills")), "{:?}", receipt.kept);
+
+        // Somebody else's thread is whole, and goes on.
+        let other = shop.other;
+        let theirs = move |tx: &mut Tx<'_>| {
+            let page = sessions::list(tx, SessionFilter::All, &PageRequest::new(None, 10))?;
+            let session = page.items.into_iter().find(|session| session.person == other).unwrap();
+            messages::list(tx, session.id, &PageRequest::new(None, 10))
+        };
+        let said = test.db.read(shop.tenant, theirs).await.unwrap().items;
+        assert!(said.iter().any(|message| message.text == "Noted for Sunita."));
+    }
+
+    async fn the_books_still_balance_under_a_pseudonym(test: TestDb) {
+        let shop = Shop::open(&test).await;
+        let id = shop.begin().await;
+        shop.service().carry_out(shop.tenant, id).await.unwrap();
+        let contact = shop.contact.id;
+        let look = move |tx: &mut Tx<'_>| {
+            let left = contacts::get(tx, contact)?;
+            assert!(left.name.starts_with("Forgotten ") && left.phone.is_none(), "{left:?}");
+            assert_eq!(left.balance, shop.contact.balance);
+            assert_eq!(verify(tx)?, None);
+            assert_eq!(balances::load_totals(tx)?.entries, 1);
+            contacts::find(tx, "Rameshwari")
+        };
+        let found = test.db.read(shop.tenant, look).await.unwrap();
+        assert!(found.into_one().is_none(), "nobody is found by that name");
+        // Otherwise the books are what they were: nothing else in them can be changed or removed.
+        for change in [
+            "UPDATE ledger_entries SET amount = 1 WHERE tenant_id = $1",
+            "UPDATE ledger_entries SET words = 'x' WHERE tenant_id = $1",
+            "DELETE FROM ledger_entries WHERE tenant_id = $1",
+        ] {
+            let refused = test.db.write(shop.tenant, move |tx: &mut Tx<'_>| tx.execute(change, params![])).await;
+            assert!(refused.is_err(), "{change}");
+        }
+    }
+
+    async fn whoever_writes_from_there_is_somebody_new(test: TestDb) {
+        let shop = Shop::open(&test).await;
+        let phone = ContactAddress::phone(PHONE).unwrap();
+        let id = shop.begin().await;
+        // At once, before anything else is done.
+        let known = {
+            let phone = phone.clone();
+            test.db.read(shop.tenant, move |tx| persons::find_by_address(tx, &phone)).await.unwrap()
+        };
+        assert_eq!(known, None);
+        shop.service().carry_out(shop.tenant, id).await.unwrap();
+        let (ids, now) = (shop.app.ids.clone(), shop.app.clock.now());
+        let meet = move |tx: &mut Tx<'_>| persons::find_or_add(tx, &ids, &[phone], "", now);
+        let met = test.db.write(shop.tenant, meet).await.unwrap();
+        assert_ne!(met.person.id, shop.person);
+    }
+
+    async fn a_tool_under_way_writes_nothing_more(test: TestDb) {
+        let shop = Shop::open(&test).await;
+        let id = shop.begin().await;
+        shop.service().carry_out(shop.tenant, id).await.unwrap();
+        let open = "SELECT count(*) FROM runs WHERE tenant_id = $1 AND ended_at IS NULL";
+        assert_eq!(shop.app.read_number(shop.tenant, open).await, 0);
+        let pending = "SELECT count(*) FROM approvals WHERE tenant_id = $1 AND state = 'pending'";
+        assert_eq!(shop.app.read_number(shop.tenant, pending).await, 0);
+    }
+
+    async fn lists_go_on_between_the_key_and_the_rows(test: TestDb) {
+        let shop = Shop::open(&test).await;
+        let (tenant, person) = (shop.tenant, shop.person);
+        let keys = test.db.read(tenant, move |tx| persons::list_keys(tx, person)).await.unwrap();
+        assert_eq!(keys.len(), 2);
+        let keyring = test.db.keyring().unwrap();
+        let entry = KeyErasure { tenant, id: shop.app.ids.next(), keys, body: json!({}) };
+        tokio::task::spawn_blocking(move || keyring.destroy_keys(&entry)).await.unwrap().unwrap();
+        let look = move |tx: &mut Tx<'_>| {
+            let page = PageRequest::new(None, 20);
+            let all = sessions::list(tx, SessionFilter::All, &page)?.items;
+            assert_eq!(all.len(), 2);
+            for session in &all {
+                let said = messages::list(tx, session.id, &page)?.items;
+                let is_forgotten = session.person == person;
+                assert!(said.iter().all(|message| message.text.is_empty() == is_forgotten), "{said:?}");
+            }
+            assert_eq!(runs::list(tx, RunFilter::All, &page)?.items.len(), 3);
+            let acts = acts::list(tx, &page).unwrap().items;
+            assert_eq!(acts.len(), 2);
+            assert!(acts.iter().all(|act| act.arguments == json!({}) && act.result.is_none()));
+            assert_eq!(persons::list(tx, persons::PersonFilter::Everybody, &page)?.items.len(), 2);
+            persons::list_contacts(tx).map(|contacts| contacts.len())
+        };
+        assert_eq!(test.db.read(tenant, look).await.unwrap(), 2);
+    }
+}

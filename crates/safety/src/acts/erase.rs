@@ -1,0 +1,49 @@
+//! The acts of somebody who is forgotten, with the questions about them.
+
+use munshi_identity::ErasureStep;
+use munshi_store::{Result, Tx, params};
+use munshi_types::{PersonId, Timestamp};
+use uuid::Uuid;
+
+pub const ERASURE: &[ErasureStep] = &[ErasureStep { name: "acts", list_next: list_acts, erase: erase_acts }];
+
+/// Ends what somebody's acts wait for, while it can still be told apart: what waits is dropped, and what may be happening is
+/// unknown for good. Nobody takes any of it up again. It reads nothing that is sealed.
+pub fn end_open(tx: &mut Tx<'_>, person: PersonId, now: Timestamp) -> Result<u64> {
+    tx.execute(
+        "DELETE FROM act_leases WHERE tenant_id = $1 AND act_id IN (
+           SELECT id FROM acts WHERE tenant_id = $1 AND person_id = $2
+             AND state IN ('waiting', 'rehearsing', 'intended'))",
+        params![person],
+    )?;
+    tx.execute(
+        "UPDATE approvals SET state = 'expired', answered_at = $3
+         WHERE tenant_id = $1 AND state = 'pending'
+           AND act_id IN (SELECT id FROM acts WHERE tenant_id = $1 AND person_id = $2)",
+        params![person, now],
+    )?;
+    tx.execute(
+        "UPDATE acts SET state = CASE state WHEN 'intended' THEN 'unknown' ELSE 'dropped' END, ended_at = $3,
+                lease_until = NULL
+         WHERE tenant_id = $1 AND person_id = $2 AND state IN ('waiting', 'rehearsing', 'intended')",
+        params![person, now],
+    )
+}
+
+fn list_acts(tx: &mut Tx<'_>, person: PersonId, after: Uuid, limit: u32) -> Result<Vec<Uuid>> {
+    tx.all(
+        "SELECT id FROM acts WHERE tenant_id = $1 AND id > $3 AND person_id = $2 ORDER BY id LIMIT $4",
+        params![person, after, limit],
+        |row| row.get(0),
+    )
+}
+
+fn erase_acts(tx: &mut Tx<'_>, acts: &[Uuid]) -> Result<u64> {
+    let mut erased = 0;
+    for act in acts {
+        tx.send("DELETE FROM approvals WHERE tenant_id = $1 AND act_id = $2", params![*act])?;
+        tx.send("DELETE FROM act_leases WHERE tenant_id = $1 AND act_id = $2", params![*act])?;
+        erased += tx.execute("DELETE FROM acts WHERE tenant_id = $1 AND id = $2", params![*act])?;
+    }
+    Ok(erased)
+}
