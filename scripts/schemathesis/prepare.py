@@ -144,6 +144,9 @@ chat = {"binding": binding, "text": "namaste", "person": {"visitor": uuid.uuid4(
 first, second = call("POST", "/v1/chat", chat), call("POST", "/v1/chat", {**chat, "person": {"visitor": uuid.uuid4().hex}})
 person = call("POST", "/v1/persons", {"name": "Raju", "handle": "raju"})
 leaver = call("POST", "/v1/persons", {"name": "Gita"})
+forgotten = call("POST", "/v1/persons", {"name": "Hema"})
+gone = call("POST", "/v1/persons", {"name": "Isha"})
+erased = call("POST", f"/v1/persons/{gone['id']}/forget")
 link = {"session": second["session"], "phone": "+919812345678", "deliver": "you"}
 code = call("POST", f"/v1/persons/{second['person']}/link", link)["code"]
 spare = call("POST", "/v1/keys", {"name": "spare", "role": "viewer", "speaks_as": "program"})
@@ -173,6 +176,8 @@ ids = {
     "/v1/sessions/{id}": first["session"],
     "/v1/persons/{id}": person["id"],
     "/v1/persons/{id}/leave": leaver["id"],
+    "/v1/persons/{id}/forget": forgotten["id"],
+    "/v1/erasures/{id}": erased["id"],
     "/v1/persons/{id}/link": first["person"],
     "/v1/persons/{id}/confirm": second["person"],
     "/v1/approvals/{id}": granted,

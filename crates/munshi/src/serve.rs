@@ -12,7 +12,7 @@ use munshi_wiring::database::ConfiguredDatabase;
 use munshi_wiring::failure::{CommandFailure, Result};
 use munshi_wiring::lock::DatabaseLock;
 use munshi_wiring::models::GatewayModels;
-use munshi_wiring::{data_folder, row_sealing, vault};
+use munshi_wiring::{data_folder, erasure, row_sealing, vault};
 use serde::Serialize;
 use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio_util::sync::CancellationToken;
@@ -70,6 +70,7 @@ async fn serve(context: &CommandContext, config: &Config) -> Result<()> {
     // A key that is missing or wrong is told now, not when the first secret or message is read.
     let vault = vault::open(config, db.clone(), context.clock.clone()).await?;
     database.keys.check(&db).await?;
+    erasure::replay(&db, &context.clock).await?;
     row_sealing::rewrite_once(config, &database, &db, &context.clock).await?;
     // Made at the first start, so that no message has to wait for it.
     munshi_tiers::ensure_fence_key(&db, &SystemRandom, context.now()).await?;

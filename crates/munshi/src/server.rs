@@ -12,7 +12,7 @@ use munshi_web::{App, HttpServer, Metrics};
 use munshi_wiring::engine::ConfiguredEngine;
 use munshi_wiring::failure::{CommandFailure, Exit, Result};
 use munshi_wiring::row_sealing::RowSealer;
-use munshi_wiring::{account, installation, jobs, packs};
+use munshi_wiring::{account, erasure, installation, jobs, packs};
 use tokio::task::JoinSet;
 use tokio_util::sync::CancellationToken;
 
@@ -55,6 +55,7 @@ impl ServerBootstrap {
         let runner = Arc::new(jobs::build_runner(config, &db, &clock, &queue, &turns).await?);
         let api = api::build(config, &db, &clock, resolver.clone(), &turns, self.proofs).await?;
         let sealer = RowSealer::from_config(config, &db, &clock);
+        let keys_of = db.clone();
         let parts = ReadinessParts {
             db,
             runner: runner.clone(),
@@ -83,6 +84,7 @@ impl ServerBootstrap {
             async move { resolver.watch(stop).await }
         });
         tasks.spawn(sealer.run(stop.clone()));
+        tasks.spawn(erasure::watch_destroyed(keys_of, stop.clone()));
         tasks.spawn({
             let (host, stop) = (turns.host, stop.clone());
             async move { host.serve(stop).await }

@@ -3,7 +3,7 @@
 //!
 //! # Layout
 //! - [`HOUSE`]: all of them; [`ListedOperation`]: with those of packs, as surfaces run them; [`HouseServices`], [`HouseParts`]: what they need besides a database
-//! - [`acts`], [`alerts`], [`approvals`], [`audit`], [`backups`], [`bindings`], [`connectors`], [`folders`], [`host_keys`], [`invitations`], [`jobs`],
+//! - [`acts`], [`alerts`], [`approvals`], [`audit`], [`backups`], [`bindings`], [`connectors`], [`erasures`], [`folders`], [`host_keys`], [`invitations`], [`jobs`],
 //!   [`keeper_keys`], [`keys`], [`limits`], [`messages`], [`models`], [`operators`], [`persons`], [`policy`], [`proposals`], [`runs`], [`sessions`],
 //!   [`stats`], [`tenants`], [`tiers`], [`usage`], [`vault`],
 //!   [`violations`]: a module a resource, a file a verb
@@ -20,6 +20,7 @@ pub mod backups;
 pub mod bindings;
 mod connector_errors;
 pub mod connectors;
+pub mod erasures;
 pub mod folders;
 pub mod handoffs;
 pub mod host_keys;
@@ -135,6 +136,8 @@ pub static HOUSE: &[OperationEntry<HouseServices>] = &[
     OperationEntry::of::<connectors::ShowConnector>(),
     OperationEntry::of::<connectors::ShowConnectorLog>(),
     OperationEntry::of::<connectors::TestConnector>(),
+    OperationEntry::of::<erasures::ListErasures>(),
+    OperationEntry::of::<erasures::ShowErasure>(),
     OperationEntry::of::<folders::ApplyFolder>(),
     OperationEntry::of::<folders::DiffFolder>(),
     OperationEntry::of::<folders::ExportFolder>(),
@@ -176,6 +179,7 @@ pub static HOUSE: &[OperationEntry<HouseServices>] = &[
     OperationEntry::of::<operators::RemoveOperator>(),
     OperationEntry::of::<operators::SetOperatorRole>(),
     OperationEntry::of::<persons::AddPerson>(),
+    OperationEntry::of::<persons::ForgetPerson>(),
     OperationEntry::of::<persons::LeavePerson>(),
     OperationEntry::of::<persons::ListPersons>(),
     OperationEntry::of::<persons::SetPerson>(),

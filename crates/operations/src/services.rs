@@ -11,11 +11,12 @@ use munshi_agent::TurnEngine;
 use munshi_connectors::conformance::ConnectorTest;
 use munshi_connectors::entries::ConnectorEntry;
 use munshi_connectors::{AllowedHosts, ConnectorLogins};
+use munshi_erasure::ErasureService;
 use munshi_http::Url;
 use munshi_identity::keys::ApiKeyCache;
 use munshi_keys::TenantKeyRotation;
-use munshi_pack::RunStarter;
 use munshi_pack::operation::{OperationEntry, OperationError, PackServices};
+use munshi_pack::{PackRegistry, RunStarter};
 use munshi_safety::acts::ActServices;
 use munshi_safety::audit::anchors::AnchorService;
 use munshi_safety::budget::BudgetSettings;
@@ -73,6 +74,12 @@ pub trait HouseParts: Send + Sync {
 
     /// The models of the settings.
     fn open_models(&self) -> Result<HouseModels, OperationError>;
+
+    /// The packs there are.
+    fn packs(&self) -> Result<Arc<PackRegistry>, OperationError>;
+
+    /// What forgets people.
+    fn open_erasure(&self) -> Result<ErasureService, OperationError>;
 
     async fn open_vault(&self) -> Result<Vault, OperationError>;
 

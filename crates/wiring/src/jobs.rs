@@ -11,7 +11,7 @@ use munshi_types::{Clock, IdGenerator, SystemRandom};
 
 use crate::engine::ConfiguredEngine;
 use crate::failure::{CommandFailure, Result};
-use crate::{audit, blobs, budget, housekeeping, packs, tools};
+use crate::{audit, blobs, budget, erasure, housekeeping, packs, tools};
 
 pub async fn build_runner(
     config: &Config,
@@ -57,6 +57,7 @@ fn register_kinds(
     turns.engine.install(&mut registry, turns.engine.summariser());
     turns.engine.install_background(&mut registry, config.background_places(), turns.pack_services.clone());
     SweepJob(blobs::build(config, db, clock)?).install(&mut registry)?;
+    munshi_erasure::install(erasure::build(db, clock)?, &mut registry);
     housekeeping::register(&mut registry, config, db, queue, clock);
     munshi_conversations::rollups::job::install(&mut registry, db, clock);
     let parts = PackJobParts {

@@ -7,6 +7,7 @@
 //! - [`failure`]: what goes wrong, with its exit code
 //! - [`database`]: where it is and how it is opened; [`lock`]: who may use a SQLite file; [`data_folder`]: the data folder
 //! - [`models`], [`gateway`]: the models of the settings, and what stands before them; [`trial`]: a model asked whether it answers
+//! - [`erasure`]: forgetting people, and keys that other nodes have destroyed
 //! - [`keys`]: the store of the keys that text is encrypted with
 //! - [`vault`], [`audit`]: where the vault's key is, and where anchors go; [`budget`]: what may be spent
 //! - [`blobs`]: where files of people are kept
@@ -33,6 +34,7 @@ pub mod create_tenant;
 pub mod data_folder;
 pub mod database;
 pub mod engine;
+pub mod erasure;
 pub mod failure;
 pub mod gateway;
 mod housekeeping;
@@ -67,6 +69,7 @@ pub fn migrations() -> Result<Migrations> {
         munshi_tiers::MIGRATIONS,
         munshi_safety::MIGRATIONS,
         munshi_conversations::MIGRATIONS,
+        munshi_erasure::MIGRATIONS,
         munshi_connectors::MIGRATIONS,
         munshi_pack::MIGRATIONS,
     ];

@@ -9,12 +9,13 @@ use munshi_agent::background::RunQueue;
 use munshi_config::Config;
 use munshi_connectors::conformance::ConnectorTest;
 use munshi_connectors::{ConnectorLogins, build_folder_path, build_logs_path};
+use munshi_erasure::ErasureService;
 use munshi_jobs::JobQueue;
 use munshi_keys::TenantKeyRotation;
 use munshi_operations::models::HouseModels;
 use munshi_operations::{ConnectorRules, HouseParts};
-use munshi_pack::RunStarter;
 use munshi_pack::operation::{OperationEntry, OperationError, OperationErrorCode, PackServices, sentence};
+use munshi_pack::{PackRegistry, RunStarter};
 use munshi_safety::audit::anchors::AnchorService;
 use munshi_safety::budget::{BudgetGovernor, BudgetSettings};
 use munshi_safety::pipeline::CompiledTool;
@@ -29,7 +30,7 @@ use crate::installation::list_installed_names;
 use crate::keys::ConfiguredKeys;
 use crate::models::GatewayModels;
 use crate::pack_services::ConfiguredPackServices;
-use crate::{account, audit, budget, connectors, data_folder, packs, policy, tools, vault};
+use crate::{account, audit, budget, connectors, data_folder, erasure, packs, policy, tools, vault};
 
 /// Parts that are made when an operation needs them.
 pub struct ConfiguredParts {
@@ -99,6 +100,14 @@ impl HouseParts for ConfiguredParts {
 
     fn folder_extensions(&self) -> Result<Vec<Arc<dyn FolderExtension>>, OperationError> {
         policy::build_folder_extensions(&self.config).map_err(to_operation_error)
+    }
+
+    fn packs(&self) -> Result<Arc<PackRegistry>, OperationError> {
+        packs::load_registry().map_err(to_operation_error)
+    }
+
+    fn open_erasure(&self) -> Result<ErasureService, OperationError> {
+        erasure::build(&self.db, &self.clock).map_err(to_operation_error)
     }
 
     async fn open_vault(&self) -> Result<Vault, OperationError> {

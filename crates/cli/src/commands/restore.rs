@@ -4,10 +4,10 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 use munshi_store::maintenance;
-use munshi_wiring::data_folder;
 use munshi_wiring::database::ConfiguredDatabase;
 use munshi_wiring::failure::{CommandFailure, Result};
 use munshi_wiring::lock::DatabaseLock;
+use munshi_wiring::{data_folder, erasure};
 use serde::Serialize;
 
 use crate::context::CommandContext;
@@ -29,6 +29,8 @@ struct Restored {
     moved_to: Option<PathBuf>,
     /// What the backup lacks of this version's tables.
     pending: Vec<&'static str>,
+    /// How many people who were forgotten since are forgotten again; none where that is left to the next start.
+    forgotten_again: Option<usize>,
 }
 
 pub(super) fn run(context: &CommandContext, arguments: RestoreArguments) -> Result<()> {
@@ -69,7 +71,23 @@ async fn restore(
         error => error.into(),
     })?;
     let pending = database.state().await?.pending;
-    Ok(Restored { database: target, moved_to, pending })
+    let forgotten_again = match pending.is_empty() {
+        true => forget_again(context, database).await,
+        false => None,
+    };
+    Ok(Restored { database: target, moved_to, pending, forgotten_again })
+}
+
+/// Needs the store of keys, which may come back later; the server does it before it serves.
+async fn forget_again(context: &CommandContext, database: &ConfiguredDatabase) -> Option<usize> {
+    let replayed = async { erasure::replay(&database.open().await?, &context.clock).await };
+    match replayed.await {
+        Ok(people) => Some(people),
+        Err(failure) => {
+            tracing::debug!(error = failure.message, "forgetting again is left to the next start");
+            None
+        }
+    }
 }
 
 fn target(database: &ConfiguredDatabase) -> Result<PathBuf> {
@@ -98,6 +116,11 @@ fn render_text(restored: &Restored, _: TextStyler) -> String {
             "The previous database is now {}; delete it when you no longer need it.\n",
             kept.display()
         );
+    }
+    match restored.forgotten_again {
+        Some(0) => {}
+        Some(people) => text += &format!("People who were forgotten since are forgotten again: {people}.\n"),
+        None => text += "People who were forgotten since are forgotten again at the next start.\n",
     }
     text += match restored.pending.len() {
         0 => "Start the server again with `munshi serve`.\n",

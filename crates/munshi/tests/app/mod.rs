@@ -18,6 +18,7 @@ mod demo;
 mod doctor;
 mod document;
 mod folders;
+mod forget;
 mod import;
 mod jobs;
 mod key;

@@ -2,6 +2,7 @@
 
 mod add;
 mod find;
+mod forget;
 mod leave;
 mod list;
 mod rules;
@@ -11,6 +12,7 @@ mod view;
 
 pub use add::{AddPerson, AddPersonInput};
 pub use find::{find, find_only_owner};
+pub use forget::{ForgetPerson, ForgetPersonInput};
 pub use leave::{LeavePerson, LeftPersonView};
 pub use list::{ListPersons, ListPersonsInput};
 pub use set::{ChangedPersonView, SetPerson, SetPersonInput};

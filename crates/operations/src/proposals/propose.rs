@@ -61,7 +61,7 @@ fn check_fixed(entry: &OperationShape, input: &Value) -> Result<(), OperationErr
     if id == "rollback_tier" && input["to"].is_null() {
         return Err(OperationError::field("to", "must be given where somebody else decides later"));
     }
-    let is_person = matches!(id.as_str(), "change_person" | "leave_person");
+    let is_person = matches!(id.as_str(), "change_person" | "forget_person" | "leave_person");
     let is_named = input["id"].as_str().is_some_and(|text| text.parse::<PersonId>().is_err());
     if is_person && is_named {
         return Err(OperationError::field("id", "must be the person's id where somebody else decides later"));

@@ -19,6 +19,7 @@ use serde_json::{Value, json};
 
 use crate::api::connectors::show_tools;
 use crate::api::mcp;
+use crate::api::persons::forget;
 use crate::api::support::{Installation, Reply, add_undoable};
 
 /// What one business has that operations are about.
@@ -28,8 +29,10 @@ pub(super) struct Subjects {
     /// One that was done and can be taken back.
     undoable: String,
     person: String,
-    /// One who can leave for each that may let them.
+    /// One who can leave, and one who can be forgotten, for each that may let them.
     leavers: Vec<String>,
+    forgotten: Vec<String>,
+    erasure: String,
     session: String,
     /// One that waits for each that may stop it.
     runs: Vec<String>,
@@ -45,7 +48,7 @@ pub(super) struct Subjects {
     proposals: Vec<(String, String)>,
 }
 
-/// How many turns of the model [`subjects`] takes: as many runs are stopped as approvals are granted and refused.
+/// How many turns of the model [`subjects`] takes.
 const TURNS: usize = 1 + 3 * EACH;
 const EACH: usize = 6;
 
@@ -53,9 +56,8 @@ pub(super) fn wipes() -> impl Iterator<Item = ScriptedTurn> {
     std::iter::repeat_n(ScriptedTurn::call("wipe", &json!({ "text": "all" })), TURNS)
 }
 
-/// Those that need neither an id nor a body.
 const BARE: &str = "read_stats read_usage read_policy list_policy retry_jobs read_plan read_queue export_audit verify_audit \
-                    anchor_audit export_folder make_backup";
+                    anchor_audit export_folder make_backup rotate_tenant_key";
 
 /// A request that would do; the number makes what is made anew another one each time.
 pub(super) fn sample(spec: &OperationSpec, subjects: &Subjects, number: usize) -> (String, Option<Value>) {
@@ -72,6 +74,7 @@ pub(super) fn sample(spec: &OperationSpec, subjects: &Subjects, number: usize) -
         "change_person" => (path(&subjects.person), Some(json!({ "name": format!("Person {number}") }))),
         "read_person" => (path(&subjects.person), None),
         "leave_person" => (path(&subjects.leavers[number % EACH]), None),
+        "forget_person" => (path(&subjects.forgotten[number % EACH]), None),
         "read_session" | "list_messages" | "list_handoffs" => (path(&subjects.session), None),
         "make_handoff" => (path(&subjects.session), Some(json!({ "to": "front" }))),
         "read_run" => (path(&subjects.runs[0]), None),
@@ -94,6 +97,7 @@ pub(super) fn sample(spec: &OperationSpec, subjects: &Subjects, number: usize) -
         "test_policy" => (plain(), Some(json!({ "tool": "count", "as": "anonymous", "door": "work" }))),
         "apply_folder" | "diff_folder" => (plain(), Some(folder(&format!("fresh-{number}")))),
         "read_act" => (path(&subjects.act), None),
+        "read_erasure" => (path(&subjects.erasure), None),
         // Its tool is not there: it is refused, and may be asked for again.
         "undo_act" => (path(&subjects.undoable), None),
         "add_tenant" => (plain(), Some(json!({ "name": format!("tenant-{number}") }))),
@@ -141,7 +145,6 @@ fn sample_proposal(spec: &OperationSpec, subjects: &Subjects, number: usize) -> 
     (spec.path.replace("{id}", id), (spec.verb == "grant").then(|| json!({ "digest": digest })))
 }
 
-/// A tenant's files: one human, with words of theirs.
 fn folder(words: &str) -> Value {
     let text = format!("+++\nname = \"Spare\"\nidentity = \"{words}\"\n+++\n");
     json!({ "folders": [{ "files": [{ "path": "humans/spare.md", "text": text }] }] })
@@ -155,7 +158,7 @@ pub(super) async fn subjects(house: &Installation, owner: &str) -> Subjects {
     let new = json!({ "name": "subject", "role": "viewer", "speaks_as": "program" });
     let key = house.post("/v1/keys", owner, new).await.is(201);
     let mut people = Vec::new();
-    for number in 0..=EACH {
+    for number in 0..=2 * EACH + 1 {
         let new = json!({ "name": format!("Raju {number}"), "handle": format!("raju{number}") });
         people.push(text(&house.post("/v1/persons", owner, new).await.is(201)["id"]));
     }
@@ -173,6 +176,8 @@ pub(super) async fn subjects(house: &Installation, owner: &str) -> Subjects {
         let digest = house.get(&format!("/v1/approvals/{id}"), owner).await.is(200);
         approvals.push((id, text(&digest["digest"])));
     }
+    let erasure = text(&forget(house, people.pop().unwrap()).await["id"]);
+    let forgotten = people.split_off(1 + EACH);
     let keeper_key = house.keeper_key("spare").await;
     let keeper = house.keeper_key("walker").await;
     for name in ["awake", "asleep", "over"] {
@@ -199,6 +204,8 @@ pub(super) async fn subjects(house: &Installation, owner: &str) -> Subjects {
         job: bury_job(house).await,
         person: people.remove(0),
         leavers: people,
+        forgotten,
+        erasure,
         operators,
         invitations,
         proposals: ask_for_changes(house).await,
@@ -236,14 +243,12 @@ async fn add_operators(house: &Installation, keeper: &str) -> (Vec<String>, Vec<
     (operators, invitations)
 }
 
-/// In the shop's vault and in the installation's.
 async fn store_secrets(house: &Installation, keeper: &str) {
     let secret = json!({ "value": "s3cret" });
     house.call_in("shop", ("POST", "/v1/secrets/gone"), keeper, Some(secret.clone())).await.is(200);
     house.post("/v1/secrets/gone", keeper, secret).await.is(200);
 }
 
-/// A job that was given up.
 pub(super) async fn bury_job(house: &Installation) -> String {
     let queue = house.queue.clone();
     let unit = move |tx: &mut Tx<'_>| -> munshi_jobs::Result<JobId> {
@@ -287,7 +292,7 @@ async fn count_since(house: &Installation, spec: &OperationSpec, before: &BTreeM
 /// How often the audit hears of an operation: of one that starts something else before and after.
 fn count_told(spec: &OperationSpec) -> i64 {
     match (spec.id().as_str(), spec.events()) {
-        ("make_backup" | "test_connector" | "test_model" | "grant_proposal", _) => 2,
+        ("make_backup" | "rotate_tenant_key" | "test_connector" | "test_model" | "grant_proposal", _) => 2,
         (_, events) => i64::from(!events.is_empty()),
     }
 }

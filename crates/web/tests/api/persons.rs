@@ -1,13 +1,51 @@
 //! People through the API.
 
 use munshi_identity::Role;
-use munshi_identity::keys::{KeySpeaker, KeySubject};
+use munshi_identity::keys::{Area, KeySpeaker, KeySubject};
 use munshi_test_support::models::ScriptedTurn;
 use serde_json::{Value, json};
 
 use crate::api::support::Installation;
 
+/// Forgets somebody, and gives the receipt.
+pub(super) async fn forget(house: &Installation, id: String) -> Value {
+    let eraser = house.naming_key(Role::Owner, Some(Area::Erasure)).await;
+    house.call("POST", &format!("/v1/persons/{id}/forget"), &eraser, None).await.is(200).clone()
+}
+
 on_both! {
+    async fn somebody_is_forgotten_while_their_turn_waits(test: TestDb) {
+        let wipe = ScriptedTurn::call("wipe", &json!({ "text": "zanzibar" }));
+        let house = Installation::open(&test, [wipe]).await;
+        let owner = house.key(Role::Owner).await;
+        let new = json!({ "name": "Rameshwari", "role": "staff", "phone": "+919876501234" });
+        let made = house.post("/v1/persons", &owner, new).await.is(201);
+        let id = made["id"].as_str().unwrap().to_owned();
+        let say = json!({ "binding": "counter", "text": "wipe zanzibar", "person": id });
+        let asked = house.post("/v1/chat", &owner, say).await.is(200);
+        let eraser = house.naming_key(Role::Admin, Some(Area::Erasure)).await;
+        let path = format!("/v1/persons/{id}/forget");
+        house.call("POST", &path, &owner, None).await.refused(403, "forbidden");
+        let refused = house.call("POST", &path, &eraser, None).await.refused(409, "conflict");
+        assert!(refused.contains("leave"), "who works here leaves first: {refused}");
+        house.call("POST", &format!("/v1/persons/{id}/leave"), &owner, None).await.is(200);
+
+        let receipt = forget(&house, id.clone()).await;
+        assert_eq!((&receipt["state"], &receipt["keys"]), (&json!("done"), &json!(1)));
+        let shown = house.get(&format!("/v1/persons/{id}"), &owner).await.is(200);
+        assert_eq!((&shown["name"], &shown["addresses"]), (&json!(""), &json!([])));
+        let run = house.get(&format!("/v1/runs/{}", asked["run"].as_str().unwrap()), &owner).await.is(200).to_string();
+        assert!(!run.contains("zanzibar"), "{run}");
+        house.get(&format!("/v1/approvals/{}", asked["approval"].as_str().unwrap()), &owner).await.refused(404, "not_found");
+        let said = house.get(&format!("/v1/sessions/{}/messages", asked["session"].as_str().unwrap()), &owner).await.is(200);
+        assert_eq!(said["items"], json!([]));
+        let listed = house.get("/v1/erasures", &owner).await.is(200);
+        assert_eq!(listed["items"], json!([receipt]));
+        // The phone is free for whoever has it now.
+        let again = json!({ "name": "Somebody", "phone": "+919876501234" });
+        house.post("/v1/persons", &owner, again).await.is(201);
+    }
+
     async fn somebody_is_added_and_changed(test: TestDb) {
         let house = Installation::open(&test, []).await;
         let staff = house.key(Role::Staff).await;

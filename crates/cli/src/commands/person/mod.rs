@@ -2,6 +2,7 @@
 
 mod add;
 mod find;
+mod forget;
 mod leave;
 mod list;
 mod set;
@@ -24,6 +25,8 @@ pub(crate) enum PersonCommand {
     Show(show::PersonShowArguments),
     /// Change a person's role, name, tags, language, addresses or scopes
     Set(set::PersonSetArguments),
+    /// Forget a person for good: destroy the keys of their text, remove it, pseudonymise what packs know of them
+    Forget(forget::PersonForgetArguments),
     /// Mark a person as left; they lose all access
     Leave(leave::PersonLeaveArguments),
 }
@@ -34,6 +37,7 @@ pub(super) fn run(context: &CommandContext, command: PersonCommand) -> Result<()
         PersonCommand::List(arguments) => list::run(context, &arguments),
         PersonCommand::Show(arguments) => show::run(context, arguments),
         PersonCommand::Set(arguments) => set::run(context, arguments),
+        PersonCommand::Forget(arguments) => forget::run(context, arguments),
         PersonCommand::Leave(arguments) => leave::run(context, arguments),
     }
 }

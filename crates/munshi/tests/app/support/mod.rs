@@ -30,6 +30,7 @@ pub(crate) const TABLES: &[&[Migration]] = &[
     munshi_tiers::MIGRATIONS,
     munshi_safety::MIGRATIONS,
     munshi_conversations::MIGRATIONS,
+    munshi_erasure::MIGRATIONS,
     munshi_connectors::MIGRATIONS,
     munshi_pack::MIGRATIONS,
     munshi_ledger::MIGRATIONS,

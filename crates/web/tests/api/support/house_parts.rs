@@ -12,6 +12,7 @@ use munshi_connectors::entries::ConnectorEntry;
 use munshi_connectors::{
     AllowedHosts, Confinement, ConnectorLoginParts, ConnectorLogins, build_folder_path, build_logs_path,
 };
+use munshi_erasure::ErasureService;
 use munshi_identity::links::INVITATION_LIFE;
 use munshi_jobs::JobQueue;
 use munshi_lang::Phrasebook;
@@ -62,6 +63,20 @@ impl HouseParts for TestParts {
             ids: self.ids.clone(),
             clock: self.clock.clone(),
         }))
+    }
+
+    fn packs(&self) -> Result<Arc<PackRegistry>, OperationError> {
+        Ok(self.packs.clone())
+    }
+
+    fn open_erasure(&self) -> Result<ErasureService, OperationError> {
+        Ok(ErasureService {
+            db: self.db.clone(),
+            packs: self.packs.clone(),
+            queue: self.queue.clone(),
+            clock: self.clock.clone(),
+            ids: self.ids.clone(),
+        })
     }
 
     fn invitation_life(&self) -> Duration {
