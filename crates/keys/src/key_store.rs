@@ -17,7 +17,7 @@ use crate::masters::MasterKeys;
 pub(crate) const KEYS: PlatformScope = PlatformScope::new("keys");
 
 /// How often making keys begins again while a tenant's key is rotated.
-const TRIES: usize = 4;
+const TRIES: usize = 32;
 
 /// What else a tenant has a key for than its persons.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
