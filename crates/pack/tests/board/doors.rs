@@ -3,19 +3,21 @@
 use std::sync::Arc;
 
 use async_trait::async_trait;
+use munshi_identity::ContactAddress;
 use munshi_jobs::{JobFailure, JobKind};
 use munshi_llm::gateway::Capability;
 use munshi_llm::{ChatMessage, ChatRequest};
 use munshi_pack::{
-    FinishedTurn, Foreign, InvalidPack, Pack, PackDeliveryCall, PackHttpRequest, PackInstaller,
+    FinishedTurn, Foreign, InvalidPack, KeptData, Pack, PackDeliveryCall, PackHttpRequest, PackInstaller,
     PackInterface, PackJob, PackJobCall, PackJobQueue, PackPoll, PackPollCall, PackScheduleTime, PackWebhook,
-    PolledItem, PolledPage, SignatureEncoding, SignatureHash, TurnHook, WebhookRejection, WebhookRequest,
-    WebhookVerdict, verify_hmac,
+    PolledItem, PolledPage, SignatureEncoding, SignatureHash, SubjectRecord, SubjectRecords, TurnHook,
+    WebhookRejection, WebhookRequest, WebhookVerdict, verify_hmac,
 };
 use munshi_store::{Result, Tx, params};
 use munshi_types::{ActId, Timestamp};
 use serde::{Deserialize, Serialize};
 use serde_json::json;
+use uuid::Uuid;
 
 use super::pack::{Sweep, SweepPayload, all};
 
@@ -198,5 +200,34 @@ struct Sign {
 impl LobbySign for Sign {
     fn read(&self, tx: &mut Tx<'_>) -> Result<String> {
         Ok(format!("{} notices", self.board.get()?.count(tx)?))
+    }
+}
+
+/// What the board knows of people: those whom a notice names in its title.
+pub(crate) struct NoticesOf;
+
+impl SubjectRecords for NoticesOf {
+    fn name(&self) -> &'static str {
+        "notices"
+    }
+
+    /// A notice is known by its title alone, so none is anybody's by a near name.
+    fn find_by_text(&self, tx: &mut Tx<'_>, text: &str) -> Result<Vec<SubjectRecord>> {
+        tx.all("SELECT id, title FROM notices WHERE tenant_id = $1 AND title = $2", params![text], |row| {
+            let ids = vec![row.get(0)?];
+            Ok(SubjectRecord { ids, name: row.get(1)?, is_exact: true, open_matter: None })
+        })
+    }
+
+    fn find_by_addresses(&self, _: &mut Tx<'_>, _: &[ContactAddress]) -> Result<Vec<SubjectRecord>> {
+        Ok(Vec::new())
+    }
+
+    fn erase(&self, tx: &mut Tx<'_>, record: Uuid, _: Timestamp) -> Result<u64> {
+        tx.execute("DELETE FROM notices WHERE tenant_id = $1 AND id = $2", params![record])
+    }
+
+    fn kept(&self) -> &'static [KeptData] {
+        &[]
     }
 }

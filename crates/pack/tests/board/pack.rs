@@ -36,7 +36,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use utoipa::ToSchema;
 
-use super::doors::{BoardCount, Counted, Digest, MakeRoom, NoticeFeed, NoticeHook};
+use super::doors::{BoardCount, Counted, Digest, MakeRoom, NoticeFeed, NoticeHook, NoticesOf};
 use super::rounds::{self, Announce, RemindAll, Society};
 
 pub(crate) const MIGRATIONS: &[Migration] = &[Migration {
@@ -103,6 +103,7 @@ impl Pack for Board {
         room.add_poll(NoticeFeed { address: self.feed.clone() })?;
         room.add_job(Digest)?;
         room.add_turn_hook(MakeRoom);
+        room.add_subject_records(NoticesOf)?;
         room.offer_interface::<dyn BoardCount>("count", Arc::new(Counted))?;
         let ids = IdGenerator::new(self.clock.clone(), Arc::new(SystemRandom));
         room.add_page(Notices { ids })?;
