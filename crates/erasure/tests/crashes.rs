@@ -5,7 +5,6 @@ use std::pin::pin;
 use std::task::Poll;
 
 use munshi_erasure::ErasureState;
-use munshi_jobs::JobRegistry;
 use munshi_test_support::on_both_engines;
 
 use crate::support::{Shop, find_planted, migrations};
@@ -64,12 +63,10 @@ on_both_engines! {
         }
     }
 
-    async fn a_job_goes_on_with_what_nobody_ended(test: TestDb) {
+    async fn whoever_begins_leaves_a_job_for_who_comes_after(test: TestDb) {
         let shop = Shop::open(&test).await;
         shop.begin().await;
         let waiting = "SELECT count(*) FROM jobs WHERE tenant_id = $1 AND kind = 'erasure.carry_out'";
         assert_eq!(shop.app.read_number(shop.tenant, waiting).await, 1);
-        let mut kinds = JobRegistry::default();
-        munshi_erasure::install(shop.service(), &mut kinds);
     }
 }
