@@ -175,6 +175,7 @@ ids = {
     "/v1/acts/{id}": undoable(),
     "/v1/sessions/{id}": first["session"],
     "/v1/persons/{id}": person["id"],
+    "/v1/persons/{id}/export": person["id"],
     "/v1/persons/{id}/leave": leaver["id"],
     "/v1/persons/{id}/forget": forgotten["id"],
     "/v1/erasures/{id}": erased["id"],

@@ -1,13 +1,24 @@
 //! The files of somebody who is forgotten: out of sight at once, and gone from the store with the next sweep. What is left of
 //! their bytes anywhere opens no more, since the key of a file is sealed by its person's.
 
-use munshi_identity::ErasureStep;
+use munshi_identity::PersonalData;
 use munshi_store::{Result, Tx, params};
-use munshi_types::PersonId;
+use munshi_types::{BlobId, PersonId};
+use serde_json::{Value, json};
 use uuid::Uuid;
 
-pub const ERASURE: &[ErasureStep] =
-    &[ErasureStep { name: "files", list_next: list_files, erase: erase_files }];
+use crate::rows;
+
+pub const PERSONAL_DATA: &[PersonalData] =
+    &[PersonalData { name: "files", list_next: list_files, show: show_file, erase: erase_files }];
+
+/// The bytes themselves are fetched by the file's id.
+fn show_file(tx: &mut Tx<'_>, id: Uuid) -> Result<Option<Value>> {
+    let found = rows::find(tx, BlobId::from_uuid(id))?;
+    Ok(found.map(
+        |blob| json!({ "media_type": blob.media_type, "size": blob.size, "created_at": blob.created_at }),
+    ))
+}
 
 fn list_files(tx: &mut Tx<'_>, person: PersonId, after: Uuid, limit: u32) -> Result<Vec<Uuid>> {
     tx.all(

@@ -2,16 +2,33 @@
 //! stays, under ids that lead to nobody.
 
 use munshi_blobs::BlobHolder;
-use munshi_identity::ErasureStep;
+use munshi_identity::PersonalData;
 use munshi_store::{Result, Tx, params};
 use munshi_types::{MessageId, PersonId, RunId, Timestamp};
 use uuid::Uuid;
 
-pub const ERASURE: &[ErasureStep] = &[
-    ErasureStep { name: "messages", list_next: list_messages, erase: erase_messages },
-    ErasureStep { name: "handovers", list_next: list_handoffs, erase: erase_handoffs },
-    ErasureStep { name: "runs", list_next: list_runs, erase: erase_runs },
-    ErasureStep { name: "conversations", list_next: list_sessions, erase: erase_sessions },
+use crate::personal_records;
+
+pub const PERSONAL_DATA: &[PersonalData] = &[
+    PersonalData {
+        name: "messages",
+        list_next: list_messages,
+        show: personal_records::show_message,
+        erase: erase_messages,
+    },
+    PersonalData {
+        name: "handovers",
+        list_next: list_handoffs,
+        show: personal_records::show_handoff,
+        erase: erase_handoffs,
+    },
+    PersonalData { name: "runs", list_next: list_runs, show: personal_records::show_run, erase: erase_runs },
+    PersonalData {
+        name: "conversations",
+        list_next: list_sessions,
+        show: personal_records::show_session,
+        erase: erase_sessions,
+    },
 ];
 
 /// Somebody's runs that have not ended.

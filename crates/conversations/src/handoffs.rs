@@ -209,6 +209,16 @@ fn add(tx: &mut Tx<'_>, handoff: &HandoffRecord, by: SealedBy) -> Result<()> {
     Ok(())
 }
 
+pub fn find(tx: &mut Tx<'_>, id: HandoffId) -> Result<Option<HandoffRecord>> {
+    tx.optional(
+        "SELECT id, session_id, run_id, person_id, destination, from_place, to_place, reason, summary, open_questions,
+                entities, at
+         FROM handoffs WHERE tenant_id = $1 AND id = $2",
+        params![id],
+        read,
+    )
+}
+
 /// Those of a session, newest first or the other way round.
 pub fn list(tx: &mut Tx<'_>, session: SessionId, request: &PageRequest) -> Result<Page<HandoffRecord>> {
     let rows = tx.all(

@@ -23,7 +23,7 @@
 //! - [`holders`], `process_identity`: which processes hold runs, and the proof that one is dead; [`chat_places`]: how many
 //!   turns one works on; [`run_load`]: how much work waits; [`isolation`]: runs that may have broken a process
 //! - [`outbox`]: what leaves, once; [`linking`]: a visitor proves a phone, and two threads become one
-//! - [`erasure`]: what goes when somebody is forgotten
+//! - [`erasure`]: what goes when somebody is forgotten; [`personal_records`]: what they are told
 //! - [`retention`]: summaries and the archive; [`rollups`]: what turns came to, day by day
 //!
 //! # To add a column or a table
@@ -51,6 +51,7 @@ pub mod linking;
 pub mod marks;
 pub mod messages;
 pub mod outbox;
+pub mod personal_records;
 mod process_identity;
 pub mod retention;
 pub mod rollups;

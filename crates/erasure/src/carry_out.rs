@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use munshi_conversations::erasure::{end_open_runs, has_held_run};
-use munshi_identity::ErasureStep;
+use munshi_identity::PersonalData;
 use munshi_safety::acts;
 use munshi_safety::audit::{self, AuditActor, AuditActorKind, AuditEvent, NewAuditEntry};
 use munshi_store::{Tx, in_background};
@@ -14,7 +14,7 @@ use uuid::Uuid;
 use crate::error::{Error, Result};
 use crate::rows::{self, Erasure};
 use crate::service::ErasureService;
-use crate::steps::list_steps;
+use crate::steps::list_kinds;
 
 /// So many rows in one transaction.
 const BATCH: u32 = 100;
@@ -91,7 +91,7 @@ impl ErasureService {
     }
 
     async fn erase_rows(&self, tenant: TenantId, erasure: &Erasure) -> Result<()> {
-        for step in list_steps() {
+        for step in list_kinds() {
             for person in &erasure.persons {
                 self.erase_step(tenant, erasure.id, step, *person).await?;
             }
@@ -104,7 +104,7 @@ impl ErasureService {
         &self,
         tenant: TenantId,
         id: ErasureId,
-        step: &'static ErasureStep,
+        step: &'static PersonalData,
         person: PersonId,
     ) -> Result<()> {
         let mut after = Uuid::nil();

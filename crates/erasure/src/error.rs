@@ -11,6 +11,10 @@ pub enum Error {
     #[error(transparent)]
     Jobs(#[from] munshi_jobs::Error),
 
+    /// Files of old messages.
+    #[error("{0}")]
+    Archive(String),
+
     /// The task that waited for the keys was stopped.
     #[error("erasing was interrupted: {0}")]
     Interrupted(String),

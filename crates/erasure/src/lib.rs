@@ -1,4 +1,4 @@
-//! Forgetting people for good.
+//! Forgetting people for good, and telling them before what is known.
 //!
 //! It is asked for in one transaction, which takes from the person every address at once. Then, each step as often as it takes: what is
 //! under way for them comes to an end; their keys are destroyed in the store of keys, which makes their text unreadable wherever a
@@ -6,19 +6,22 @@
 //! from by a job. The store of keys remembers whom was forgotten, so that an older copy of the database is told it again before
 //! anything is served from it.
 //!
-//! Not here: the statements on each table, which stand in the crates that own them as [`ErasureStep`](munshi_identity::ErasureStep)s,
+//! Not here: the statements on each table, which stand in the crates that own them as [`PersonalData`](munshi_identity::PersonalData)s,
 //! and what packs know of people ([`SubjectRecords`](munshi_pack::SubjectRecords)).
 //!
 //! # Layout
 //! - [`ErasureService`]: [`begin`], [`carry_out`](ErasureService::carry_out), [`replay`](ErasureService::replay)
-//! - [`rows`]: whom was forgotten; `steps`: what goes, in which order; `job`: going on after a crash; [`ErasureReceipt`]
+//! - [`export`]: what is known about somebody, page by page; [`export_page`]: the same to be read
+//! - [`rows`]: whom was forgotten; `steps`: what is kept of people, and goes; `job`: going on after a crash; [`ErasureReceipt`]
 //!
 //! # To have a table forgotten
-//! Add an `ErasureStep` to the `ERASURE` of its crate; a crate that has none yet is named in `steps`.
+//! Add a `PersonalData` to the `PERSONAL_DATA` of its crate; a crate that has none yet is named in `steps`.
 
 mod begin;
 mod carry_out;
 mod error;
+pub mod export;
+pub mod export_page;
 mod job;
 mod receipt;
 mod replay;

@@ -2,6 +2,7 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "a test fails by panicking")]
 
 mod crashes;
+mod exported;
 mod forgotten;
 mod older_copies;
 mod support;

@@ -10,7 +10,7 @@
 //! - [`Role`], [`PrincipalStanding`]: what somebody is; [`Principal`]: for whom something is done
 //! - [`PermissionRules`], [`authorize`]: what a role may see and do, and whom to ask otherwise
 //! - [`persons`]: the people as the store keeps them, met, and merged; [`ContactAddress`]: how they are reached
-//! - [`row_sealing`]: sealing what stood plain before; [`ErasureStep`]: what goes when somebody is forgotten
+//! - [`row_sealing`]: sealing what stood plain before; [`PersonalData`]: what is kept of people, to be told and to be forgotten
 //! - [`keys`]: API keys, made, shown once, and told again from a request
 //! - [`codes`]: one-time codes, asked for and answered
 //! - [`operators`]: accounts and their roles; [`sign_ins`], [`links`], [`passwords`], [`login_backoff`]: how they come in
@@ -22,7 +22,6 @@
 mod address;
 mod base64url;
 pub mod codes;
-mod erasure;
 mod error;
 pub mod hosts;
 pub mod jwt;
@@ -32,6 +31,7 @@ pub mod login_backoff;
 pub mod operators;
 pub mod passwords;
 mod permission;
+mod personal_data;
 pub mod persons;
 mod principal;
 mod role;
@@ -40,11 +40,11 @@ pub mod sign_ins;
 mod token;
 
 pub use address::{ContactAddress, ContactAddressError, ContactAddressKind};
-pub use erasure::ErasureStep;
 pub use error::{Error, MergeObstacle, Result};
 pub use permission::{
     MissingPermission, PermissionRules, RoleRules, authorize, has_owner_authority, may_approve,
 };
+pub use personal_data::PersonalData;
 pub use persons::Person;
 pub use principal::{Principal, PrincipalStanding};
 pub use role::{Role, RoleError};

@@ -179,6 +179,7 @@ pub static HOUSE: &[OperationEntry<HouseServices>] = &[
     OperationEntry::of::<operators::RemoveOperator>(),
     OperationEntry::of::<operators::SetOperatorRole>(),
     OperationEntry::of::<persons::AddPerson>(),
+    OperationEntry::of::<persons::ExportPerson>(),
     OperationEntry::of::<persons::ForgetPerson>(),
     OperationEntry::of::<persons::LeavePerson>(),
     OperationEntry::of::<persons::ListPersons>(),

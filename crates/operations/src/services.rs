@@ -72,6 +72,9 @@ pub trait HouseParts: Send + Sync {
     /// Where copies of the database are put.
     fn backup_folder(&self) -> PathBuf;
 
+    /// Where old messages are kept in files, a folder for each tenant.
+    fn archive_folder(&self) -> PathBuf;
+
     /// The models of the settings.
     fn open_models(&self) -> Result<HouseModels, OperationError>;
 

@@ -18,7 +18,7 @@
 //! - [`PackJob`], [`PackJobQueue`], [`PackScheduleTime`]: work of its own, by itself or by the clock; [`Heartbeat`]: what is looked at by the clock;
 //!   [`alerts`]: what it found; [`PackPageHandler`], [`Html`]: what the console shows; [`operation`]: administrative
 //!   verbs; [`PackCommand`]: what is typed beside them, for work with files; [`TenantTemplate`]: folders that come with it
-//! - [`SubjectRecords`]: whom the pack's tables know, for when somebody is forgotten
+//! - [`SubjectRecords`]: whom the pack's tables know, for when somebody asks what is known about them, or is forgotten
 //! - [`load_tenant_packs`]: which packs a tenant has
 //! - `cross_check`: what is seen when all packs are in
 
@@ -90,7 +90,7 @@ pub use run_starter::{NewPackRun, PackRunCause, RunDelegator, RunStarter, ToolRu
 pub use schedule::{PackScheduleTime, ScheduleWeekday};
 pub use services::{PackServiceError, PackServiceSource, PackServices};
 pub use signature::{SignatureEncoding, SignatureHash, verify_hmac, verify_token};
-pub use subjects::{KeptData, SubjectRecord, SubjectRecords};
+pub use subjects::{KeptData, RecordData, SubjectRecord, SubjectRecords};
 pub use tenant_packs::load_tenant_packs;
 pub use tenant_template::{TenantTemplate, TenantTemplateFile};
 pub use turn_context::{EarlierMessage, EarlierSpeaker, PackTurnContext, QueryEntity, TurnQuery};

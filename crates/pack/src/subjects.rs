@@ -1,8 +1,9 @@
-//! Whom a pack's own tables know, for when somebody is forgotten.
+//! Whom a pack's own tables know, for when somebody asks what is known about them, or is forgotten.
 
 use munshi_identity::ContactAddress;
 use munshi_store::{Result, Tx};
 use munshi_types::Timestamp;
+use serde_json::Value;
 use uuid::Uuid;
 
 /// A pack's own records of people: a shop's customer, a lead, a requester.
@@ -20,6 +21,9 @@ pub trait SubjectRecords: Send + Sync {
     /// same; one that is not there is no error.
     fn erase(&self, tx: &mut Tx<'_>, record: Uuid, now: Timestamp) -> Result<u64>;
 
+    /// What is known of one of them, to be told to them, kind by kind.
+    fn data(&self) -> &'static [RecordData];
+
     /// What stays of them, and why.
     fn kept(&self) -> &'static [KeptData];
 }
@@ -34,6 +38,17 @@ pub struct SubjectRecord {
     pub is_exact: bool,
     /// What should be settled first, in words: somebody who owes money is not forgotten by the way.
     pub open_matter: Option<String>,
+}
+
+/// One kind of row that stands under a record.
+#[derive(Clone, Copy, Debug)]
+pub struct RecordData {
+    /// What it is, as the export names it: `entries`.
+    pub name: &'static str,
+    /// The next rows of a record behind a row, in the order of their ids.
+    pub list_next: fn(&mut Tx<'_>, Uuid, Uuid, u32) -> Result<Vec<Uuid>>,
+    /// What a row says; none where it is gone.
+    pub show: fn(&mut Tx<'_>, Uuid) -> Result<Option<Value>>,
 }
 
 /// Something that stays when somebody is forgotten.

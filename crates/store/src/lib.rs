@@ -75,7 +75,9 @@ pub use options::StoreOptions;
 pub use page::{Cursor, CursorError, ListCursor, Page, PageRequest};
 pub use plain_rows::{FindSeal, PlainColumn, RowMark, SealedKey, SealedTable};
 pub use row::{ColumnIndex, Row};
-pub use sealing::{KeyErasure, Keyring, RowId, SealedBy, SealedCell, SealedColumn, SealedText, is_sealed};
+pub use sealing::{
+    KeyErasure, Keyring, RowId, SealedBy, SealedCell, SealedColumn, SealedText, find_named_key, is_sealed,
+};
 pub use sort_order::{OrderedSql, SortOrder, SortOrderError, reverse_sql};
 pub use sql::{PlatformSql, Sql, across_tenants};
 pub use tx::{PlatformScope, PlatformTx, Tx};

@@ -294,7 +294,7 @@ pub(crate) fn no_keyring() -> Error {
 }
 
 /// The key that a stored text names; none where it stands plain.
-pub(crate) fn find_named_key(text: &str) -> Option<DataKeyId> {
+pub fn find_named_key(text: &str) -> Option<DataKeyId> {
     let sealed = parse_sealed(text)?;
     Uuid::from_slice(sealed.get(..16)?).ok().map(DataKeyId::from_uuid)
 }

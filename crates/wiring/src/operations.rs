@@ -30,7 +30,9 @@ use crate::installation::list_installed_names;
 use crate::keys::ConfiguredKeys;
 use crate::models::GatewayModels;
 use crate::pack_services::ConfiguredPackServices;
-use crate::{account, audit, budget, connectors, data_folder, erasure, packs, policy, tools, vault};
+use crate::{
+    account, audit, budget, connectors, data_folder, erasure, housekeeping, packs, policy, tools, vault,
+};
 
 /// Parts that are made when an operation needs them.
 pub struct ConfiguredParts {
@@ -65,6 +67,10 @@ impl HouseParts for ConfiguredParts {
 
     fn backup_folder(&self) -> PathBuf {
         data_folder::backups(&self.config)
+    }
+
+    fn archive_folder(&self) -> PathBuf {
+        housekeeping::archive_folder(&self.config)
     }
 
     fn open_models(&self) -> Result<HouseModels, OperationError> {

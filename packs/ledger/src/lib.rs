@@ -43,6 +43,7 @@ pub mod messages;
 mod operations;
 mod pack;
 mod pages;
+mod subject_data;
 mod subjects;
 pub mod tax;
 mod tools;

@@ -1,7 +1,7 @@
 //! Contacts as people who can be forgotten.
 
 use munshi_identity::ContactAddress;
-use munshi_pack::{KeptData, SubjectRecord, SubjectRecords};
+use munshi_pack::{KeptData, RecordData, SubjectRecord, SubjectRecords};
 use munshi_store::{Result, Tx};
 use munshi_types::{Id, Money, Timestamp};
 use uuid::Uuid;
@@ -9,6 +9,7 @@ use uuid::Uuid;
 use crate::books::contacts::{self, Contact};
 use crate::books::{ContactId, NameMatch};
 use crate::error::Error;
+use crate::subject_data::DATA;
 
 const KEPT: &[KeptData] = &[
     KeptData {
@@ -65,6 +66,10 @@ impl SubjectRecords for ContactRecords {
         contacts::forget(tx, ContactId::from_uuid(record), now).map_err(into_store)
     }
 
+    fn data(&self) -> &'static [RecordData] {
+        DATA
+    }
+
     fn kept(&self) -> &'static [KeptData] {
         KEPT
     }
@@ -94,7 +99,7 @@ fn describe(tx: &mut Tx<'_>, contact: &Contact, is_exact: bool) -> Result<Subjec
     Ok(SubjectRecord { ids, name: root.name, is_exact, open_matter })
 }
 
-fn into_store(error: Error) -> munshi_store::Error {
+pub(crate) fn into_store(error: Error) -> munshi_store::Error {
     match error {
         Error::Store(error) => error,
         other => munshi_store::Error::Refused(other.to_string()),

@@ -19,6 +19,10 @@ pub(super) struct SealedLine {
 }
 
 impl SealedLine {
+    pub(super) fn text(&self) -> &str {
+        &self.sealed
+    }
+
     pub(super) fn seal(
         tx: &Tx<'_>,
         by: SealedBy,

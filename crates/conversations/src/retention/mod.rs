@@ -2,6 +2,7 @@
 //!
 //! - [`Summariser`]: a model that writes summaries; without one, what was said is shortened (`extract`)
 //! - [`ArchiveJob`]: messages past the hot period go to files, and only then from the table
+//! - [`read_part`]: one person's messages from these files
 //! - [`seal_files_of_before`]: archive files whose lines were plain
 //! - [`schedule`]: the nightly job of a tenant
 
@@ -9,11 +10,13 @@ mod archive;
 mod extract;
 mod file;
 mod files_of_before;
+mod reader;
 mod summarise;
 
 pub use archive::{ArchiveJob, KIND as ARCHIVE, Retention, RetentionLookup, read_archived, schedule};
 pub use extract::extract;
 pub use files_of_before::seal_files_of_before;
+pub use reader::{ArchiveOwner, ArchivePart, ArchivePosition, read_part};
 pub use summarise::{
     KEPT, KIND as SUMMARISE, LONGEST, Summariser, SummaryInput, SummaryJob, enqueue_summary, is_summary_due,
 };

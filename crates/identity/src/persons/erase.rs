@@ -2,12 +2,23 @@
 
 use munshi_store::{Result, Tx, params};
 use munshi_types::{Id, PersonId, Timestamp};
+use serde_json::{Value, json};
 use uuid::Uuid;
 
-use crate::erasure::ErasureStep;
+use crate::personal_data::PersonalData;
 
-pub const ERASURE: &[ErasureStep] =
-    &[ErasureStep { name: "persons", list_next: list_self, erase: erase_persons }];
+pub const PERSONAL_DATA: &[PersonalData] =
+    &[PersonalData { name: "persons", list_next: list_self, show: show_person, erase: erase_persons }];
+
+fn show_person(tx: &mut Tx<'_>, id: Uuid) -> Result<Option<Value>> {
+    let id = PersonId::from_uuid(id);
+    let Some(person) = super::find(tx, id)? else { return Ok(None) };
+    let addresses: Vec<Value> = super::list_addresses(tx, id)?
+        .iter()
+        .map(|address| json!({ "kind": address.kind().as_str(), "address": address.as_str() }))
+        .collect();
+    Ok(Some(json!({ "person": person, "addresses": addresses })))
+}
 
 /// Takes everything from somebody by which they are known again, at once: whoever writes from there is somebody new.
 pub fn detach(tx: &mut Tx<'_>, person: PersonId, now: Timestamp) -> Result<()> {

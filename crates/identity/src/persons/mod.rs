@@ -12,7 +12,7 @@ mod sealed_contacts;
 
 pub use administration::{clear_browsers, save};
 pub use contacts::{MOST_REACHED, PersonContacts, find_contacts, list_contacts, load_change_number};
-pub use erase::{ERASURE, detach, list_group};
+pub use erase::{PERSONAL_DATA, detach, list_group};
 pub use lists::{PersonFilter, list, list_by_name, list_members};
 pub use matching::{PersonMatch, find_or_add, lock_living};
 pub use merge::{PersonMerge, merge};

@@ -67,6 +67,39 @@ fn a_customer_of_the_books_is_forgotten_once_nothing_is_open() {
     installation.run(&["audit", "verify"]).ok();
 }
 
+/// What a customer is told before that, as a file for a program and as one to be read.
+#[test]
+fn a_customer_of_the_books_is_told_what_stands_there() {
+    let installation = Installation::migrated(DatabaseEngine::Sqlite);
+    open_shop(&installation);
+    let (file, page) = (installation.folder().join("told.json"), installation.folder().join("told.html"));
+    let name = |path: &Path| path.to_str().unwrap().to_owned();
+    installation.run(&["person", "export", "Rameshwari", "--out", &name(&file)]).ok();
+    let told: Value = serde_json::from_slice(&std::fs::read(&file).unwrap()).unwrap();
+    let kinds: Vec<&str> =
+        told.as_array().unwrap().iter().map(|record| record["kind"].as_str().unwrap()).collect();
+    assert!(kinds.contains(&"ledger: contacts") && kinds.contains(&"ledger: entries"), "{kinds:?}");
+    assert!(!told.to_string().contains("Sunita"));
+    let again = installation.run(&["person", "export", "Rameshwari", "--out", &name(&file)]);
+    assert!(again.code != 0 && again.err.contains("not there yet"), "{again:?}");
+    installation.run(&["person", "export", "Rameshwari", "--html", "--out", &name(&page)]).ok();
+    let html = std::fs::read_to_string(&page).unwrap();
+    assert!(html.contains("Rameshwari ko 500 udhaar diya") && html.ends_with("</html>\n"), "{html}");
+    installation
+        .run(&["person", "export", "Nobody Here", "--out", &name(&page.with_extension("x"))])
+        .refused(5);
+    assert_eq!(
+        std::fs::read_dir(installation.folder())
+            .unwrap()
+            .filter(|entry| {
+                let name = entry.as_ref().unwrap().file_name();
+                name.to_string_lossy().contains(".part") || name.to_string_lossy().ends_with(".x")
+            })
+            .count(),
+        0
+    );
+}
+
 #[test]
 fn an_older_backup_is_told_again_before_it_serves() {
     let installation = Installation::migrated(DatabaseEngine::Sqlite);

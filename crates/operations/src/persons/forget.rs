@@ -1,25 +1,21 @@
 //! Somebody is forgotten for good.
 
-use std::collections::BTreeMap;
-use std::sync::Arc;
-
 use munshi_conversations::erasure::list_open_runs;
 use munshi_conversations::{cancel, runs};
 use munshi_erasure::{self as erasure, Erasure, ErasureReceipt, ErasureRequest, ErasureService};
+use munshi_identity::Person;
 use munshi_identity::keys::{ApiAccess, Area};
-use munshi_identity::{Person, persons};
 use munshi_pack::operation::{
-    CallerClass, Operation, OperationCaller, OperationEffect, OperationError, OperationErrorCode,
-    OperationSpec, RouteMethod,
+    CallerClass, Operation, OperationEffect, OperationError, OperationErrorCode, OperationSpec, RouteMethod,
 };
-use munshi_pack::{PackRegistry, SubjectRecord, load_tenant_packs};
 use munshi_safety::audit::AuditActor;
-use munshi_store::{AdminTx, Tx};
+use munshi_store::AdminTx;
 use munshi_types::Timestamp;
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
-use super::rules::{lock_covered, revoke_keys};
+use super::data_subject::{DataSubject, PackRecord};
+use super::rules::revoke_keys;
 use crate::erasures::ErasureView;
 use crate::turn_errors::convert_turn_error;
 use crate::{HouseCall, HouseServices};
@@ -93,7 +89,11 @@ async fn begin(
     let known = call.services.keys.clone();
     let has_engine = call.services.engine.is_some();
     call.write(move |tx| {
-        let whom = find_whom(tx, &caller, &service.packs, &input)?;
+        let whom = DataSubject::find(tx, &caller, &service.packs, &input.id)?;
+        whom.person.as_ref().map_or(Ok(()), check_forgettable)?;
+        if input.despite_open_matters != Some(true) {
+            check_settled(&whom.records)?;
+        }
         let mut stopped = Vec::new();
         if let Some(person) = &whom.person {
             for run in list_open_runs(tx, person.id)? {
@@ -110,8 +110,8 @@ async fn begin(
         }
         let request = ErasureRequest {
             id: service.ids.next(),
+            records: whom.record_ids(),
             person: whom.person.map(|person| person.id),
-            records: whom.records,
             asked_by: describe_actor(caller.actor()),
         };
         let erasure = start(tx, &service, request, now)?;
@@ -127,90 +127,6 @@ fn start(
     now: Timestamp,
 ) -> Result<Erasure, OperationError> {
     erasure::begin(tx, &service.queue, request, now).map_err(OperationError::unavailable)
-}
-
-/// Who is to be forgotten, and what packs know of them.
-struct Whom {
-    person: Option<Person>,
-    records: BTreeMap<String, Vec<uuid::Uuid>>,
-}
-
-/// Nothing brings back whom it takes by mistake: so one alone may be meant, and surely. Those who have left count too, and who stands
-/// only in a pack.
-fn find_whom(
-    tx: &mut Tx<'_>,
-    caller: &OperationCaller,
-    packs: &Arc<PackRegistry>,
-    input: &ForgetPersonInput,
-) -> Result<Whom, OperationError> {
-    let listed = load_tenant_packs(tx)?;
-    let of_tenant = || packs.subjects.iter().filter(|of| listed.has(of.pack));
-    let people = list_candidates(tx, &input.id)?;
-    let person = match people.as_slice() {
-        [only] => Some(lock_covered(tx, caller, &only.id.to_string())?),
-        _ => None,
-    };
-    let mut linked = Vec::new();
-    if let Some(person) = &person {
-        check_forgettable(person)?;
-        let addresses = persons::list_addresses(tx, person.id)?;
-        for of in of_tenant() {
-            let records = of.find_by_addresses(tx, &addresses)?;
-            linked.extend(records.into_iter().map(|record| (of.pack, record)));
-        }
-    }
-    let mut named = Vec::new();
-    for of in of_tenant() {
-        let records = of.find_by_text(tx, &input.id)?;
-        named.extend(records.into_iter().map(|record| (of.pack, record)));
-    }
-    named.retain(|(_, record)| linked.iter().all(|(_, known): &PackRecord| known.ids != record.ids));
-    let is_sure = named.iter().all(|(_, record)| record.is_exact);
-    if people.len() + named.len() > 1 || !is_sure || linked.len() > 1 {
-        return Err(describe_choices(&input.id, &people, named.iter().chain(&linked)));
-    }
-    if person.is_none() && named.is_empty() {
-        return Err(OperationError::not_found("person", &input.id)
-            .hint("`munshi person list --all` shows everybody."));
-    }
-    let records: Vec<PackRecord> = linked.into_iter().chain(named).collect();
-    if input.despite_open_matters != Some(true) {
-        check_settled(&records)?;
-    }
-    let by_pack = records.into_iter().map(|(pack, record)| (pack.to_owned(), record.ids)).collect();
-    Ok(Whom { person, records: by_pack })
-}
-
-/// A pack's record, and the pack.
-type PackRecord = (&'static str, SubjectRecord);
-
-/// Those whom a text means among people: by id or address one, by a name all who have it, also those who have left.
-fn list_candidates(tx: &mut Tx<'_>, given: &str) -> Result<Vec<Person>, OperationError> {
-    let named = persons::list_by_name(tx, given)?;
-    if !named.is_empty() {
-        return Ok(named);
-    }
-    match super::find(tx, given) {
-        Ok(person) => Ok(vec![person]),
-        Err(error) if error.code == OperationErrorCode::NotFound => Ok(Vec::new()),
-        Err(error) => Err(error),
-    }
-}
-
-fn describe_choices<'r>(
-    given: &str,
-    people: &[Person],
-    records: impl Iterator<Item = &'r PackRecord>,
-) -> OperationError {
-    let people = people.iter().map(|person| format!("{} ({}, a person)", person.id, person.name));
-    let records = records.map(|(pack, record)| {
-        let id = record.ids.first().map(ToString::to_string).unwrap_or_default();
-        format!("{id} ({}, of {pack})", record.name)
-    });
-    let all: Vec<String> = people.chain(records).collect();
-    let what = format!("It is not sure who is meant by {given}.");
-    OperationError::new(OperationErrorCode::Invalid, what)
-        .hint(format!("Forget each that is meant by its id: {}.", all.join(", ")))
 }
 
 /// Who works here leaves first: what they may do ends by rules of its own.

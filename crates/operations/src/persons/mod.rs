@@ -1,6 +1,8 @@
 //! The people of a tenant: who works there, and with whom it deals.
 
 mod add;
+mod data_subject;
+mod export;
 mod find;
 mod forget;
 mod leave;
@@ -11,6 +13,7 @@ mod show;
 mod view;
 
 pub use add::{AddPerson, AddPersonInput};
+pub use export::{ExportPerson, ExportPersonInput, PersonExportView, PersonalRecordView};
 pub use find::{find, find_only_owner};
 pub use forget::{ForgetPerson, ForgetPersonInput};
 pub use leave::{LeavePerson, LeftPersonView};

@@ -10,13 +10,13 @@ use munshi_llm::{ChatMessage, ChatRequest};
 use munshi_pack::{
     FinishedTurn, Foreign, InvalidPack, KeptData, Pack, PackDeliveryCall, PackHttpRequest, PackInstaller,
     PackInterface, PackJob, PackJobCall, PackJobQueue, PackPoll, PackPollCall, PackScheduleTime, PackWebhook,
-    PolledItem, PolledPage, SignatureEncoding, SignatureHash, SubjectRecord, SubjectRecords, TurnHook,
-    WebhookRejection, WebhookRequest, WebhookVerdict, verify_hmac,
+    PolledItem, PolledPage, RecordData, SignatureEncoding, SignatureHash, SubjectRecord, SubjectRecords,
+    TurnHook, WebhookRejection, WebhookRequest, WebhookVerdict, verify_hmac,
 };
 use munshi_store::{Result, Tx, params};
 use munshi_types::{ActId, Timestamp};
 use serde::{Deserialize, Serialize};
-use serde_json::json;
+use serde_json::{Value, json};
 use uuid::Uuid;
 
 use super::pack::{Sweep, SweepPayload, all};
@@ -227,7 +227,21 @@ impl SubjectRecords for NoticesOf {
         tx.execute("DELETE FROM notices WHERE tenant_id = $1 AND id = $2", params![record])
     }
 
+    fn data(&self) -> &'static [RecordData] {
+        &[RecordData { name: "notices", list_next: list_notice, show: show_notice }]
+    }
+
     fn kept(&self) -> &'static [KeptData] {
         &[]
     }
+}
+
+fn list_notice(_: &mut Tx<'_>, notice: Uuid, after: Uuid, _: u32) -> Result<Vec<Uuid>> {
+    Ok(if after < notice { vec![notice] } else { Vec::new() })
+}
+
+fn show_notice(tx: &mut Tx<'_>, id: Uuid) -> Result<Option<Value>> {
+    tx.optional("SELECT title FROM notices WHERE tenant_id = $1 AND id = $2", params![id], |row| {
+        Ok(json!({ "title": row.get::<String>(0)? }))
+    })
 }

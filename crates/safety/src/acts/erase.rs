@@ -1,11 +1,45 @@
 //! The acts of somebody who is forgotten, with the questions about them.
 
-use munshi_identity::ErasureStep;
+use munshi_identity::PersonalData;
 use munshi_store::{Result, Tx, params};
-use munshi_types::{PersonId, Timestamp};
+use munshi_types::{ActId, PersonId, Timestamp};
+use serde_json::{Value, json};
 use uuid::Uuid;
 
-pub const ERASURE: &[ErasureStep] = &[ErasureStep { name: "acts", list_next: list_acts, erase: erase_acts }];
+use super::store::find;
+use crate::approvals;
+use crate::error::Error;
+
+pub const PERSONAL_DATA: &[PersonalData] =
+    &[PersonalData { name: "acts", list_next: list_acts, show: show_act, erase: erase_acts }];
+
+/// What was done for them, with what they were asked before it.
+fn show_act(tx: &mut Tx<'_>, id: Uuid) -> Result<Option<Value>> {
+    let Some(act) = find(tx, ActId::from_uuid(id)).map_err(into_store)? else { return Ok(None) };
+    let question = approvals::find_by_act(tx, act.id).map_err(into_store)?;
+    let question = question.map(|asked| {
+        json!({ "words": asked.words, "state": asked.state, "asked_at": asked.asked_at, "answered_at": asked.answered_at })
+    });
+    Ok(Some(json!({
+        "run": act.run,
+        "tool": act.tool,
+        "connector": act.connector,
+        "arguments": act.arguments,
+        "sent": act.leaving,
+        "state": act.state,
+        "result": act.result,
+        "question": question,
+        "began_at": act.began_at,
+        "ended_at": act.ended_at,
+    })))
+}
+
+fn into_store(error: Error) -> munshi_store::Error {
+    match error {
+        Error::Store(error) => error,
+        other => munshi_store::Error::Decode(other.to_string()),
+    }
+}
 
 /// Ends what somebody's acts wait for, while it can still be told apart: what waits is dropped, and what may be happening is
 /// unknown for good. Nobody takes any of it up again. It reads nothing that is sealed.

@@ -72,7 +72,7 @@ pub(super) fn sample(spec: &OperationSpec, subjects: &Subjects, number: usize) -
         "read_key" | "revoke_key" | "rotate_key" => (path(&subjects.key), None),
         "add_person" => (plain(), Some(json!({ "name": format!("Person {number}") }))),
         "change_person" => (path(&subjects.person), Some(json!({ "name": format!("Person {number}") }))),
-        "read_person" => (path(&subjects.person), None),
+        "read_person" | "export_person" => (path(&subjects.person), None),
         "leave_person" => (path(&subjects.leavers[number % EACH]), None),
         "forget_person" => (path(&subjects.forgotten[number % EACH]), None),
         "read_session" | "list_messages" | "list_handoffs" => (path(&subjects.session), None),

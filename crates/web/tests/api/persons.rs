@@ -46,6 +46,36 @@ on_both! {
         house.post("/v1/persons", &owner, again).await.is(201);
     }
 
+    async fn somebody_is_told_all_that_is_known(test: TestDb) {
+        let house = Installation::open(&test, [ScriptedTurn::text("Marigolds are in.")]).await;
+        let owner = house.key(Role::Owner).await;
+        let new = json!({ "name": "Rameshwari", "phone": "+919876501234" });
+        let made = house.post("/v1/persons", &owner, new).await.is(201);
+        let id = made["id"].as_str().unwrap().to_owned();
+        let say = json!({ "binding": "counter", "text": "are marigolds in?", "person": id });
+        house.post("/v1/chat", &owner, say).await.is(200);
+        let path = format!("/v1/persons/{id}/export");
+        house.get(&path, &owner).await.refused(403, "forbidden");
+        let taker = house.naming_key(Role::Admin, Some(Area::Erasure)).await;
+        house.get(&format!("{path}?after=here"), &taker).await.refused(422, "invalid");
+        house.get(&format!("{path}?limit=0"), &taker).await.refused(422, "invalid");
+        let (mut told, mut parts, mut next) = (String::new(), 0, String::new());
+        loop {
+            let part = house.get(&format!("{path}?limit=2{next}"), &taker).await.is(200);
+            told += &part["records"].to_string();
+            parts += 1;
+            match part["next"].as_str() {
+                Some(after) => next = format!("&after={}", after.replace(' ', "%20").replace('~', "%7E")),
+                None => break,
+            }
+        }
+        for known in ["Rameshwari", "+919876501234", "are marigolds in?", "Marigolds are in."] {
+            assert!(told.contains(known), "{known} is not in {told}");
+        }
+        let noted = "SELECT COUNT(*) FROM audit_entries WHERE tenant_id = $1 AND event = 'person.exported'";
+        assert_eq!(house.number(house.shop.tenant, noted).await, parts);
+    }
+
     async fn somebody_is_added_and_changed(test: TestDb) {
         let house = Installation::open(&test, []).await;
         let staff = house.key(Role::Staff).await;

@@ -3,12 +3,13 @@
 use munshi_store::{Tx, params};
 use munshi_types::Timestamp;
 use munshi_types::tier::LanguageCode;
+use serde::Serialize;
 
 use super::contacts;
 use super::ids::ContactId;
 use crate::error::{Error, Result};
 
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct ContactDetails {
     pub language: Option<LanguageCode>,
     pub gstin: Option<String>,

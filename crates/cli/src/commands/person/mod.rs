@@ -1,6 +1,7 @@
 //! `munshi person …`: the people of a tenant.
 
 mod add;
+mod export;
 mod find;
 mod forget;
 mod leave;
@@ -25,6 +26,8 @@ pub(crate) enum PersonCommand {
     Show(show::PersonShowArguments),
     /// Change a person's role, name, tags, language, addresses or scopes
     Set(set::PersonSetArguments),
+    /// Write all that is known about a person to a file, to give it to them
+    Export(export::PersonExportArguments),
     /// Forget a person for good: destroy the keys of their text, remove it, pseudonymise what packs know of them
     Forget(forget::PersonForgetArguments),
     /// Mark a person as left; they lose all access
@@ -37,6 +40,7 @@ pub(super) fn run(context: &CommandContext, command: PersonCommand) -> Result<()
         PersonCommand::List(arguments) => list::run(context, &arguments),
         PersonCommand::Show(arguments) => show::run(context, arguments),
         PersonCommand::Set(arguments) => set::run(context, arguments),
+        PersonCommand::Export(arguments) => export::run(context, &arguments),
         PersonCommand::Forget(arguments) => forget::run(context, arguments),
         PersonCommand::Leave(arguments) => leave::run(context, arguments),
     }

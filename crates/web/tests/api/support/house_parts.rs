@@ -91,6 +91,10 @@ impl HouseParts for TestParts {
         self.folder.join("backups")
     }
 
+    fn archive_folder(&self) -> std::path::PathBuf {
+        self.folder.join("archive")
+    }
+
     fn open_models(&self) -> Result<HouseModels, OperationError> {
         let target = ModelTarget::offline();
         let named = vec![target.name.clone()];

@@ -1,0 +1,94 @@
+//! What somebody is told who asks for all that is known about them.
+
+use std::collections::BTreeSet;
+use std::path::Path;
+use std::sync::Arc;
+use std::time::Duration;
+
+use munshi_conversations::retention::{ArchiveJob, Retention};
+use munshi_erasure::export::{
+    ARCHIVED, ExportPosition, ExportSubject, ExportedRecord, load_archived_page, load_page,
+};
+use munshi_store::Tx;
+use munshi_test_support::{TestDb, on_both_engines};
+use munshi_types::Id;
+
+use crate::support::{PLANTED, Shop, migrations};
+
+/// All of it, in parts of so many records; each position goes over a wire in between.
+async fn export(test: &TestDb, shop: &Shop, folder: &Path, limit: u32) -> Vec<ExportedRecord> {
+    let (packs, tenant, folder) = (shop.app.packs.clone(), shop.tenant, folder.to_owned());
+    let records = [("ledger".to_owned(), vec![shop.contact.id.as_uuid()])];
+    let (person, mut all, mut from) = (shop.person, Vec::new(), None::<String>);
+    loop {
+        let (packs, folder, records) = (packs.clone(), folder.clone(), records.clone());
+        let load = move |tx: &mut Tx<'_>| {
+            let from = from.map(|from| from.parse::<ExportPosition>().unwrap());
+            let subject = ExportSubject::load(tx, Some(person), records.into())?;
+            match from {
+                Some(ExportPosition::Archive(at)) => {
+                    load_archived_page(tx, (&folder, tenant), &subject, at.as_ref(), limit)
+                }
+                from => load_page(tx, &packs, &subject, from.as_ref(), limit),
+            }
+        };
+        let page = test.db.read(tenant, load).await.unwrap();
+        assert!(page.records.len() <= limit as usize);
+        all.extend(page.records);
+        match page.next {
+            Some(next) => from = Some(next.to_string()),
+            None => return all,
+        }
+    }
+}
+
+fn join(records: &[ExportedRecord]) -> String {
+    records.iter().map(|record| format!("{} {}\n", record.kind, record.data)).collect()
+}
+
+on_both_engines! {
+    with all migrations();
+
+    async fn they_are_told_all_that_would_be_forgotten_and_nothing_of_others(test: TestDb) {
+        let shop = Shop::open(&test).await;
+        let nowhere = Path::new("no folder of an archive");
+        let told = export(&test, &shop, nowhere, 500).await;
+        let text = join(&told);
+        for planted in PLANTED.iter().chain(&["note marigold for zanzibar", "zanzibar@shop.example", "udhaar", "is noted"]) {
+            assert!(text.contains(planted), "{planted} is not in\n{text}");
+        }
+        assert!(!text.contains("Sunita"), "{text}");
+        // However small the parts are, they are the same records, each once.
+        for limit in [1, 2, 7] {
+            assert_eq!(export(&test, &shop, nowhere, limit).await, told, "in parts of {limit}");
+        }
+        let kinds: BTreeSet<String> = told.iter().map(|record| record.kind.replace("ledger: ", "")).collect();
+        let id = shop.begin().await;
+        let done = shop.service().carry_out(shop.tenant, id).await.unwrap().unwrap();
+        for (kind, count) in &done.counts {
+            assert!(*count == 0 || kinds.contains(kind), "{kind} is forgotten and was not told: {kinds:?}");
+        }
+    }
+
+    async fn what_lies_in_the_archive_is_told_too(test: TestDb) {
+        let shop = Shop::open(&test).await;
+        let folder = tempfile::tempdir().unwrap();
+        let before = export(&test, &shop, folder.path(), 500).await;
+        test.clock.advance(Duration::from_secs(100 * 86_400));
+        let archivist = ArchiveJob {
+            db: test.db.clone(),
+            clock: test.clock.clone(),
+            folder: folder.path().to_owned(),
+            retentions: Arc::new(|_| Retention::DEFAULT),
+        };
+        assert!(archivist.archive_batch(shop.tenant).await.unwrap() > 0);
+        let told = export(&test, &shop, folder.path(), 1).await;
+        assert!(told.iter().any(|record| record.kind == ARCHIVED));
+        assert!(!join(&told).contains("Sunita"));
+        let list = |records: &[ExportedRecord]| -> BTreeSet<String> {
+            let said = records.iter().filter(|record| record.kind == "messages" || record.kind == ARCHIVED);
+            said.map(|record| format!("{} {}", record.id, record.data)).collect()
+        };
+        assert_eq!(list(&told), list(&before));
+    }
+}
