@@ -12,8 +12,8 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use munshi_store::{PlatformTx, across_tenants, params};
-use munshi_types::{TenantId, Timestamp};
+use munshi_store::{JsonText, PlatformTx, across_tenants, params};
+use munshi_types::{Id, TenantId, Timestamp};
 
 use crate::cipher::SealKey;
 use crate::error::{Error, Result};
@@ -148,6 +148,14 @@ fn rewrap_next(
     }
 }
 
+/// As the statement takes bytes.
+fn encode_hex(bytes: &[u8]) -> String {
+    bytes.iter().fold(String::with_capacity(bytes.len() * 2), |mut text, byte| {
+        text.extend([byte >> 4, byte & 15].map(|digit| char::from(b"0123456789abcdef"[usize::from(digit)])));
+        text
+    })
+}
+
 /// What wraps a tenant's keys by the next one.
 struct Rewrapper<'w> {
     wrapper: &'w KeyWrapper,
@@ -170,15 +178,25 @@ impl Rewrapper<'_> {
             params![tenant, self.number, STEP],
             WrappedKey::read,
         )?;
+        let mut anew = Vec::with_capacity(rows.len());
         for row in &rows {
             let missing = || Error::Key(format!("the key {} of tenant {tenant} is missing", row.number));
             let key = row.unwrap(tenant, self.before.get(&row.number).ok_or_else(missing)?)?;
             let wrapped = wrap_data_key(&key, (tenant, row.id, &row.kind), &self.next, random)?;
+            anew.push([row.id.as_uuid().simple().to_string(), encode_hex(&wrapped)]);
+        }
+        if !anew.is_empty() {
             tx.execute(
-                across_tenants(
-                    "UPDATE data_keys SET wrapped_by = $3, wrapped = $4 WHERE tenant_id = $1 AND id = $2",
-                ),
-                params![tenant, row.id, self.number, wrapped],
+                across_tenants((
+                    "UPDATE data_keys SET wrapped_by = $2, wrapped = unhex(anew.wrapped)
+                     FROM (SELECT json_extract(value, '$[0]') AS id, json_extract(value, '$[1]') AS wrapped
+                           FROM json_each($3)) AS anew
+                     WHERE data_keys.tenant_id = $1 AND data_keys.id = unhex(anew.id)",
+                    "UPDATE data_keys SET wrapped_by = $2, wrapped = decode(anew.one ->> 1, 'hex')
+                     FROM jsonb_array_elements($3::jsonb) AS anew (one)
+                     WHERE data_keys.tenant_id = $1 AND data_keys.id = (anew.one ->> 0)::uuid",
+                )),
+                params![tenant, self.number, JsonText::of(&anew)?],
             )?;
         }
         Ok(rows.len() as u64)

@@ -13,6 +13,17 @@ use crate::store::{Keys, WHERE, erasure, on_thread, tenant};
 /// More than two steps wrap anew.
 const PERSONS: usize = 230;
 
+/// So many keys each maker makes.
+const MOST_MADE: usize = 150;
+
+struct StopOnDrop(Arc<AtomicBool>);
+
+impl Drop for StopOnDrop {
+    fn drop(&mut self) {
+        self.0.store(true, Ordering::Relaxed);
+    }
+}
+
 /// Seals something by each of so many new persons' keys, and by the tenant's own.
 fn seal_some(node: &CachedKeyring, count: usize) -> Vec<Vec<u8>> {
     let persons = (0..count).map(|_| SealedBy::Person(node.take_new_key(tenant(1)).unwrap()));
@@ -88,15 +99,20 @@ on_both_engines! {
         let first = keys.node();
         on_thread(move || seal_some(&first, 10)).await;
         let stop = Arc::new(AtomicBool::new(false));
+        // The makers end with the test, also where it fails.
+        let _end = StopOnDrop(stop.clone());
         let mut makers = Vec::new();
         for _ in 0..2 {
             let (node, reader, stop) = (keys.node(), keys.node(), stop.clone());
             makers.push(tokio::task::spawn_blocking(move || {
                 let mut sealed = Vec::new();
                 while !stop.load(Ordering::Relaxed) {
-                    let some = seal_some(&node, 5);
-                    assert!(opens_all(&reader, &some));
-                    sealed.extend(some);
+                    // Each rotation takes as long as there are keys: without a bound the test would not end.
+                    match sealed.len() < MOST_MADE {
+                        true => sealed.extend(seal_some(&node, 5)),
+                        false => sealed.rotate_left(1),
+                    }
+                    assert!(opens_all(&reader, &sealed[..1]) && opens_all(&reader, &sealed[sealed.len() - 1..]));
                 }
                 sealed
             }));
