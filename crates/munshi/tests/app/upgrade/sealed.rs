@@ -48,7 +48,7 @@ async fn count_plain(db: &Db) -> Vec<(usize, i64)> {
     found
 }
 
-fn read_plain(upgraded: &UpgradedInstallation) -> Vec<(usize, i64)> {
+pub(super) fn read_plain(upgraded: &UpgradedInstallation) -> Vec<(usize, i64)> {
     let runtime = tokio::runtime::Runtime::new().unwrap();
     runtime.block_on(async { count_plain(&upgraded.installation.open().await).await })
 }
