@@ -3,7 +3,7 @@
 
 use munshi_identity::PersonalData;
 use munshi_store::{Result, Tx, params};
-use munshi_types::{BlobId, PersonId};
+use munshi_types::{BlobId, PersonId, Timestamp};
 use serde_json::{Value, json};
 use uuid::Uuid;
 
@@ -39,4 +39,14 @@ fn erase_files(tx: &mut Tx<'_>, files: &[Uuid]) -> Result<u64> {
         )?;
     }
     Ok(erased)
+}
+
+/// Takes files from before a time out of sight, whoever gave them, and says how many; the next sweep removes them.
+pub fn expire(tx: &mut Tx<'_>, before: Timestamp, limit: u32) -> Result<u64> {
+    let found = tx.all(
+        "SELECT id FROM blobs WHERE tenant_id = $1 AND created_at < $2 AND state = 'ready' ORDER BY id LIMIT $3",
+        params![before, limit],
+        |row| row.get(0),
+    )?;
+    erase_files(tx, &found)
 }

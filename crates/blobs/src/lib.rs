@@ -40,7 +40,7 @@ mod type_detector;
 mod usage;
 
 pub use chunk_cipher::{BlobObject, BlobVariant};
-pub use erase::PERSONAL_DATA;
+pub use erase::{PERSONAL_DATA, expire};
 pub use error::{Error, Result};
 pub use limits::BlobLimits;
 pub use media_type::MediaType;

@@ -107,7 +107,7 @@ fn list_runs(tx: &mut Tx<'_>, person: PersonId, after: Uuid, limit: u32) -> Resu
 
 /// A run stays as what was spent on it; that its message was taken stays too, as a keyed hash, or a late retry of the channel's would
 /// begin it anew.
-fn erase_runs(tx: &mut Tx<'_>, runs: &[Uuid]) -> Result<u64> {
+pub(crate) fn erase_runs(tx: &mut Tx<'_>, runs: &[Uuid]) -> Result<u64> {
     let mut erased = 0;
     for id in runs {
         tx.send("DELETE FROM run_steps WHERE tenant_id = $1 AND run_id = $2", params![*id])?;

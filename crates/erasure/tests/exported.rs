@@ -2,7 +2,6 @@
 
 use std::collections::BTreeSet;
 use std::path::Path;
-use std::sync::Arc;
 use std::time::Duration;
 
 use munshi_conversations::retention::{ArchiveJob, Retention};
@@ -79,7 +78,7 @@ on_both_engines! {
             db: test.db.clone(),
             clock: test.clock.clone(),
             folder: folder.path().to_owned(),
-            retentions: Arc::new(|_| Retention::DEFAULT),
+            usual: Retention::DEFAULT,
         };
         assert!(archivist.archive_batch(shop.tenant).await.unwrap() > 0);
         let told = export(&test, &shop, folder.path(), 1).await;

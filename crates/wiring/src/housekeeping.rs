@@ -35,16 +35,12 @@ pub(crate) fn register(
     queue: &JobQueue,
     clock: &Arc<dyn Clock>,
 ) {
-    let retention = match config.data.hot_days {
+    let usual = match config.data.hot_days {
         0 => Retention::Kept,
         days => Retention::Hot(Duration::from_secs(days as u64 * 86_400)),
     };
-    let archivist = ArchiveJob {
-        db: db.clone(),
-        clock: clock.clone(),
-        folder: archive_folder(config),
-        retentions: Arc::new(move |_| retention),
-    };
+    let archivist =
+        ArchiveJob { db: db.clone(), clock: clock.clone(), folder: archive_folder(config), usual };
     archivist.install(kinds);
     let (db, queue, clock) = (db.clone(), queue.clone(), clock.clone());
     kinds.add(JobKind::new(NIGHT).limit(1), move |_| {

@@ -5,10 +5,11 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use munshi_config::Config;
-use munshi_conversations::retention::seal_files_of_before;
+use munshi_conversations::retention::{expire_files, seal_files_of_before};
 use munshi_identity::row_sealing::{self, RowsOfBefore, SealingStep};
 use munshi_keys::{find_rewritten, mark_rewritten};
 use munshi_llm::calls::{CALLS_OF_BEFORE, key_hashes_of_before};
+use munshi_safety::policy;
 use munshi_store::tenants::{self, TENANTS};
 use munshi_store::{Db, PageRequest, PlatformTx, Tx, in_background, maintenance};
 use munshi_types::{Clock, TenantId};
@@ -101,6 +102,7 @@ impl RowSealer {
         if stop.is_cancelled() {
             return Ok(false);
         }
+        self.expire_files(tenant).await?;
         let files = seal_files_of_before(&self.db, &self.archive, tenant).await?;
         let done = self.db.read(tenant, row_sealing::list_done).await?;
         let mut is_new = files > 0;
@@ -115,6 +117,13 @@ impl RowSealer {
             }
         }
         Ok(is_new)
+    }
+
+    /// What a tenant keeps no longer of this node's archive: the nightly job looks through that of one node alone.
+    async fn expire_files(&self, tenant: TenantId) -> Result<()> {
+        let (_, policy) = self.db.read(tenant, policy::load_current).await?;
+        expire_files(&self.archive, tenant, policy.retention.messages_days, self.clock.now()).await?;
+        Ok(())
     }
 
     async fn seal_next(&self, tenant: TenantId, rows: RowsOfBefore) -> Result<SealingStep> {

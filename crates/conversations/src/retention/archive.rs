@@ -7,12 +7,15 @@ use std::time::Duration;
 
 use munshi_jobs::schedule::{Schedule, ScheduleRule};
 use munshi_jobs::{Job, JobFailure, JobKind, JobRegistry};
+use munshi_safety::policy::{self, RetentionPeriods};
 use munshi_store::{Db, JsonText, Row, Tx, params};
 use munshi_types::{Clock, Id, MessageId, PersonId, RunId, TenantId, Timestamp, Zone};
 use serde::Serialize;
 use tokio::sync::Mutex;
 use uuid::Uuid;
 
+use super::expired_files::expire_files;
+use super::expiry::{ExpiryReport, expire};
 use super::file::{self, SealedLine};
 use crate::error::{Error, Result};
 use crate::handoffs;
@@ -41,9 +44,6 @@ impl Retention {
     pub const DEFAULT: Self = Self::Hot(Duration::from_secs(90 * 86_400));
 }
 
-/// What each tenant's owner has decided.
-pub type RetentionLookup = Arc<dyn Fn(TenantId) -> Retention + Send + Sync>;
-
 /// The job that archives a tenant's old messages.
 #[derive(Clone)]
 pub struct ArchiveJob {
@@ -51,7 +51,8 @@ pub struct ArchiveJob {
     pub clock: Arc<dyn Clock>,
     /// A folder of files for each tenant is made in it.
     pub folder: PathBuf,
-    pub retentions: RetentionLookup,
+    /// Of tenants whose policy says nothing.
+    pub usual: Retention,
 }
 
 /// Every night at a quiet hour of the tenant's.
@@ -88,6 +89,13 @@ impl ArchiveJob {
 
     async fn run(&self, job: &Job) -> Result<(), JobFailure> {
         let now = self.clock.now();
+        let periods = self.load_periods(job.tenant).await?;
+        let expired = expire(&self.db, job.tenant, &periods, now).await?;
+        let lines = expire_files(&self.folder, job.tenant, periods.messages_days, now).await?;
+        if expired != ExpiryReport::default() || lines > 0 {
+            let ExpiryReport { messages, runs, files, acts } = expired;
+            tracing::info!(tenant = %job.tenant, messages, archived = lines, runs, files, acts, "deleted past retention");
+        }
         loop {
             if job.cancelled.is_cancelled() {
                 return Err(JobFailure::Passing("job cancelled".to_owned()));
@@ -96,7 +104,7 @@ impl ArchiveJob {
                 break;
             }
         }
-        if let Retention::Hot(hot) = (self.retentions)(job.tenant) {
+        if let Retention::Hot(hot) = self.choose(&periods) {
             let before = now.minus(hot);
             self.db.write(job.tenant, move |tx| clear_idle_sessions(tx, before)).await?;
         }
@@ -106,10 +114,21 @@ impl ArchiveJob {
         Ok(())
     }
 
+    async fn load_periods(&self, tenant: TenantId) -> Result<RetentionPeriods> {
+        let (_, policy) = self.db.read(tenant, policy::load_current).await?;
+        Ok(policy.retention)
+    }
+
+    fn choose(&self, periods: &RetentionPeriods) -> Retention {
+        let days = |days: u32| Retention::Hot(Duration::from_secs(u64::from(days) * 86_400));
+        periods.archive_after_days.map_or(self.usual, days)
+    }
+
     /// Archives some, the oldest first, and says how many. Done again after a crash it writes the same file again, since
     /// a file is named by its first message and nothing goes from the table before its file is safely there.
     pub async fn archive_batch(&self, tenant: TenantId) -> Result<usize> {
-        let Retention::Hot(hot) = (self.retentions)(tenant) else { return Ok(0) };
+        let periods = self.load_periods(tenant).await?;
+        let Retention::Hot(hot) = self.choose(&periods) else { return Ok(0) };
         let before = self.clock.now().minus(hot);
         let _guard = ARCHIVE_FILES.lock().await;
         // It may give a key to somebody who has none yet, so it is more than reading.
@@ -192,7 +211,7 @@ fn read_line(row: &Row<'_>) -> munshi_store::Result<(Line, Option<PersonId>)> {
 }
 
 /// Exactly those that stand in the file, and the steps of their runs: what tools were given and what they answered.
-fn remove(tx: &mut Tx<'_>, ids: &[(MessageId, RunId)]) -> Result<()> {
+pub(super) fn remove(tx: &mut Tx<'_>, ids: &[(MessageId, RunId)]) -> Result<()> {
     let messages = encode_ids(ids.iter().map(|(message, _)| message.as_uuid()))?;
     let runs = encode_ids(ids.iter().map(|(_, run)| run.as_uuid()))?;
     tx.execute(
@@ -227,7 +246,7 @@ fn encode_ids(ids: impl Iterator<Item = Uuid>) -> Result<JsonText> {
 }
 
 /// What sessions knew in which nobody has written since: whoever comes back begins anew.
-fn clear_idle_sessions(tx: &mut Tx<'_>, before: Timestamp) -> Result<()> {
+pub(super) fn clear_idle_sessions(tx: &mut Tx<'_>, before: Timestamp) -> Result<()> {
     tx.execute(
         (
             "UPDATE sessions SET summary = NULL, aside = NULL, entities = '{}', masked = NULL, active = NULL

@@ -2,18 +2,23 @@
 //!
 //! - [`Summariser`]: a model that writes summaries; without one, what was said is shortened (`extract`)
 //! - [`ArchiveJob`]: messages past the hot period go to files, and only then from the table
+//! - [`expire`], [`expire_files`]: what a tenant keeps no longer
 //! - [`read_part`]: one person's messages from these files
 //! - [`seal_files_of_before`]: archive files whose lines were plain
 //! - [`schedule`]: the nightly job of a tenant
 
 mod archive;
+mod expired_files;
+mod expiry;
 mod extract;
 mod file;
 mod files_of_before;
 mod reader;
 mod summarise;
 
-pub use archive::{ArchiveJob, KIND as ARCHIVE, Retention, RetentionLookup, read_archived, schedule};
+pub use archive::{ArchiveJob, KIND as ARCHIVE, Retention, read_archived, schedule};
+pub use expired_files::expire_files;
+pub use expiry::{ExpiryReport, expire};
 pub use extract::extract;
 pub use files_of_before::seal_files_of_before;
 pub use reader::{ArchiveOwner, ArchivePart, ArchivePosition, read_part};

@@ -67,7 +67,7 @@ pub fn read_part(
 }
 
 /// By name, which begins with the day.
-fn list_files(folder: &Path) -> io::Result<Vec<(String, PathBuf)>> {
+pub(super) fn list_files(folder: &Path) -> io::Result<Vec<(String, PathBuf)>> {
     let mut files = Vec::new();
     match fs::read_dir(folder) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(files),

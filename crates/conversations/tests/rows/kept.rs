@@ -67,7 +67,7 @@ fn archivist(shop: &Shop, folder: &std::path::Path, retention: Retention) -> Arc
         db: shop.test.db.clone(),
         clock: shop.test.clock.clone(),
         folder: folder.to_owned(),
-        retentions: Arc::new(move |_| retention),
+        usual: retention,
     }
 }
 
@@ -222,6 +222,67 @@ tables! {
         let (old, young) = (session(&shop, resting).await, session(&shop, fresh.session).await);
         assert_eq!((old.summary, old.entities, old.masked), (None, serde_json::json!({}), None));
         assert_eq!((young.summary.as_deref(), young.masked.is_some()), (Some("owes 500"), true));
+    }
+
+    async fn what_a_tenant_keeps_no_longer_is_deleted_from_the_archive_too(test: TestDb) {
+        let (shop, folder) = (Shop::open(test).await, tempfile::tempdir().unwrap());
+        turns(&shop, 1, 3).await;
+        let archivist = archivist(&shop, folder.path(), Retention::Kept);
+        let runner = runner(&shop, |registry| archivist.install(registry));
+        let now = shop.now();
+        shop.test.db.write(shop.tenant, move |tx| retention::schedule(tx, &Zone::default(), now)).await.unwrap();
+        let keep = |text: &'static str| move |tx: &mut munshi_store::Tx<'_>| {
+            let policy = munshi_safety::policy::parse(text).unwrap();
+            munshi_safety::policy::apply(tx, &policy, "a test", "", now).map(drop)
+        };
+        // The tenant's own word counts for the archive, and later for the end.
+        let set = keep("[retention]\narchive_after_days = 10\nmessages_days = 100\n");
+        shop.test.db.write(shop.tenant, set).await.unwrap();
+        shop.test.clock.advance(DAY * 50);
+        let young = shop.say(RAJU, "young", "fifty days later").await;
+        shop.answer(held(&young), "indeed").await;
+        runner.drain().await.unwrap();
+        assert_eq!((shop.count("messages").await, archived(&shop, folder.path()).await.0.len()), (2, 6));
+        shop.test.clock.advance(DAY * 20);
+        runner.drain().await.unwrap();
+        assert_eq!((shop.count("messages").await, archived(&shop, folder.path()).await.0.len()), (0, 8));
+        shop.test.clock.advance(DAY * 40);
+        runner.drain().await.unwrap();
+        let left: Vec<String> = archived(&shop, folder.path()).await.0.into_iter().map(|one| one.text).collect();
+        assert_eq!(left, ["fifty days later", "indeed"]);
+        shop.test.clock.advance(DAY * 60);
+        runner.drain().await.unwrap();
+        assert_eq!(archived(&shop, folder.path()).await, (Vec::new(), Vec::new()));
+    }
+
+    async fn messages_that_are_kept_no_longer_go_with_what_runs_and_conversations_knew(test: TestDb) {
+        let (shop, folder) = (Shop::open(test).await, tempfile::tempdir().unwrap());
+        let id = turns(&shop, 1, 2).await;
+        let (run, at) = (shop.messages(id).await[0].run, shop.now());
+        let know = move |tx: &mut munshi_store::Tx<'_>| {
+            tx.execute("UPDATE sessions SET summary = 'owes 500' WHERE tenant_id = $1", munshi_store::params![])?;
+            tx.execute(
+                "INSERT INTO run_steps (tenant_id, run_id, number, epoch, state, body, micros, at)
+                 VALUES ($1, $2, 1, 1, 'acting', '{}', 0, $3)",
+                munshi_store::params![run, at],
+            ).map(drop)
+        };
+        shop.write(know).await;
+        let periods = munshi_safety::policy::parse("[retention]\nmessages_days = 30\n").unwrap().retention;
+        let expire = |now| retention::expire(&shop.test.db, shop.tenant, &periods, now);
+        shop.test.clock.advance(DAY * 29);
+        assert_eq!(expire(shop.now()).await.unwrap(), retention::ExpiryReport::default());
+        shop.test.clock.advance(DAY * 2);
+        let open = shop.say(MEERA, "open", "still under way").await;
+        assert_eq!(expire(shop.now()).await.unwrap().messages, 4);
+        assert_eq!(expire(shop.now()).await.unwrap(), retention::ExpiryReport::default());
+        assert_eq!((shop.count("messages").await, shop.count("run_steps").await), (1, 0));
+        assert_eq!(session(&shop, id).await.summary.as_deref(), Some("owes 500"), "somebody wrote in it since");
+        shop.answer(held(&open), "done").await;
+        shop.test.clock.advance(DAY * 31);
+        assert_eq!(expire(shop.now()).await.unwrap().messages, 2);
+        assert_eq!(session(&shop, id).await.summary, None);
+        assert!(std::fs::read_dir(folder.path()).unwrap().next().is_none(), "nothing was archived on the way");
     }
 
     async fn an_owner_may_keep_everything(test: TestDb) {

@@ -81,3 +81,17 @@ fn erase_acts(tx: &mut Tx<'_>, acts: &[Uuid]) -> Result<u64> {
     }
     Ok(erased)
 }
+
+/// Deletes acts that ended before a time, with the questions about them, and says how many. One that somebody is still asked about
+/// stays.
+pub fn expire(tx: &mut Tx<'_>, before: Timestamp, limit: u32) -> Result<u64> {
+    let found = tx.all(
+        "SELECT id FROM acts WHERE tenant_id = $1 AND began_at < $2 AND ended_at < $2
+           AND NOT EXISTS (SELECT 1 FROM approvals p
+                           WHERE p.tenant_id = $1 AND p.act_id = acts.id AND p.state = 'pending')
+         ORDER BY began_at, id LIMIT $3",
+        params![before, limit],
+        |row| row.get(0),
+    )?;
+    erase_acts(tx, &found)
+}

@@ -3,6 +3,7 @@
 mod file;
 mod outbound_redaction;
 mod residency;
+mod retention;
 mod schema;
 mod serialize;
 mod store;
@@ -16,6 +17,7 @@ use serde::{Deserialize, Deserializer, Serialize};
 pub use file::{parse, parse_file};
 pub use outbound_redaction::OutboundRedaction;
 pub use residency::{DataResidency, PictureSharing};
+pub use retention::RetentionPeriods;
 pub use schema::build_schema;
 pub use serialize::{to_minimal_map, to_toml};
 pub use store::{PolicyVersion, apply, list_versions, load_current, load_version};
@@ -38,6 +40,8 @@ pub struct Policy {
     pub approvals: ApprovalTimeout,
     /// Which models may see the tenant's data.
     pub residency: DataResidency,
+    /// How long what people said, gave and had done is kept.
+    pub retention: RetentionPeriods,
 }
 
 /// A template that may go to an audience without asking: what the owner agreed to beforehand.

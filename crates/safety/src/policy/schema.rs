@@ -3,6 +3,7 @@
 use serde_json::{Value, json};
 
 use super::MOST_HOURS;
+use super::retention::MOST_DAYS;
 
 /// The JSON schema of `policy.toml`.
 pub fn build_schema() -> Value {
@@ -36,6 +37,7 @@ pub fn build_schema() -> Value {
                 "items": message(),
             },
             "residency": residency(),
+            "retention": retention(),
             "rates": table("Rate limits on tool calls per minute, for the whole tenant.", &json!({
                 "calls_per_minute": number("All calls; default 600.", 0, u32::MAX),
                 "writes_per_minute": number("Calls that write; default 120.", 0, u32::MAX),
@@ -118,6 +120,19 @@ fn residency() -> Value {
     )
 }
 
+fn retention() -> Value {
+    let days = |description: &str| number(description, 1, MOST_DAYS);
+    table(
+        "How long what people said, gave and had done is kept, in days. What is not given is kept for good.",
+        &json!({
+            "archive_after_days": days("Messages move to the archive after so long; default `data.hot_days` of the installation."),
+            "messages_days": days("Messages are deleted after so long, archived ones too, with summaries and the steps of runs."),
+            "files_days": days("Files that people sent are deleted after so long."),
+            "acts_days": days("Tool calls that have ended are deleted after so long, with arguments, results and approvals. The audit keeps its entries."),
+        }),
+    )
+}
+
 fn message() -> Value {
     json!({
         "type": "object",
@@ -160,6 +175,8 @@ mod tests {
             json!({ "messages": [{ "tool": "send" }] }),
             json!({ "residency": { "provider": ["anthropic"] } }),
             json!({ "residency": { "places": "in" } }),
+            json!({ "retention": { "messages_days": 0 } }),
+            json!({ "retention": { "messages": 3 } }),
         ] {
             assert!(serde_json::from_value::<crate::policy::Policy>(bad.clone()).is_err(), "{bad}");
             assert!(!validator.is_valid(&bad), "{bad}");

@@ -66,8 +66,9 @@ pub fn to_toml(policy: &Policy) -> Result<String> {
             write_ordered(entry.as_object().unwrap_or(&Map::new()), order, &mut out);
         }
     }
-    let tables: [(&str, &[&str]); 4] = [
+    let tables: [(&str, &[&str]); 5] = [
         ("residency", &["providers", "places", "pictures"]),
+        ("retention", &["archive_after_days", "messages_days", "files_days", "acts_days"]),
         ("redaction", &["profile", "fields"]),
         ("rates", &["calls_per_minute", "writes_per_minute", "refused_per_minute"]),
         ("approvals", &["hours"]),
@@ -90,7 +91,8 @@ pub fn to_toml(policy: &Policy) -> Result<String> {
 pub(super) mod tests {
     use super::*;
     use crate::policy::{
-        ApprovalTimeout, AuthorisedTemplate, DataResidency, OutboundRedaction, ToolRateLimits, parse_file,
+        ApprovalTimeout, AuthorisedTemplate, DataResidency, OutboundRedaction, RetentionPeriods,
+        ToolRateLimits, parse_file,
     };
     use munshi_identity::{PermissionRules, Role};
     use munshi_privacy::{HiddenFields, RedactionProfile};
@@ -159,6 +161,13 @@ pub(super) mod tests {
                 |(most_autonomy, connectors, roles, redaction, messages, rates, approvals, said)| {
                     let pictures = said.0.as_ref().map(|_| crate::policy::PictureSharing::Allow);
                     let residency = DataResidency { providers: said.0, places: said.1, pictures };
+                    let period = |of: &Option<Vec<String>>| of.as_ref().map(|list| 1 + list.len() as u32);
+                    let retention = RetentionPeriods {
+                        messages_days: period(&residency.providers),
+                        files_days: period(&residency.places),
+                        acts_days: period(&said.2),
+                        ..RetentionPeriods::default()
+                    };
                     let packs = said.2.map(TenantPacks::only).unwrap_or_default();
                     Policy {
                         most_autonomy,
@@ -170,6 +179,7 @@ pub(super) mod tests {
                         rates,
                         approvals,
                         residency,
+                        retention,
                     }
                 },
             )
