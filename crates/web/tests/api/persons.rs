@@ -57,8 +57,8 @@ on_both! {
         let path = format!("/v1/persons/{id}/export");
         house.get(&path, &owner).await.refused(403, "forbidden");
         let taker = house.naming_key(Role::Admin, Some(Area::Erasure)).await;
-        house.get(&format!("{path}?after=here"), &taker).await.refused(422, "invalid");
-        house.get(&format!("{path}?limit=0"), &taker).await.refused(422, "invalid");
+        house.get(&format!("{path}?after=here"), &taker).await.refused(400, "bad_request");
+        house.get(&format!("{path}?limit=0"), &taker).await.refused(400, "bad_request");
         let (mut told, mut parts, mut next) = (String::new(), 0, String::new());
         loop {
             let part = house.get(&format!("{path}?limit=2{next}"), &taker).await.is(200);
