@@ -1,9 +1,13 @@
 //! An older copy of the database, or of the store of keys, is told again whom was forgotten.
 
+use std::time::Duration;
+
 use munshi_erasure::{ErasureService, ErasureState, rows};
-use munshi_store::{Db, Error, PageRequest, SealedBy, Tx, params};
+use munshi_store::{Db, Error, JsonText, PageRequest, SealedBy, Tx, params};
 use munshi_test_support::{memory_keyring, on_both_engines};
-use munshi_types::DataKeyId;
+use munshi_types::{DataKeyId, ErasureId, Id};
+use serde_json::json;
+use uuid::Uuid;
 
 use crate::support::{PHONE, Shop, find_planted, migrations};
 
@@ -57,6 +61,39 @@ on_both_engines! {
         service.replay().await.unwrap();
         let after = tokio::task::spawn_blocking(seal).await.unwrap();
         assert!(matches!(after, Err(Error::Forgotten(_))), "{after:?}");
+    }
+
+    async fn an_erasure_of_the_tenants_own_key_is_skipped(test: TestDb) {
+        let shop = Shop::open(&test).await;
+        let (keyring, tenant) = (test.db.keyring().unwrap(), shop.tenant);
+        let seal = {
+            let keyring = keyring.clone();
+            move || keyring.seal(tenant, SealedBy::Tenant, b"somewhere", b"hello")
+        };
+        let sealed = tokio::task::spawn_blocking(seal).await.unwrap().unwrap();
+        let own = DataKeyId::from_uuid(Uuid::from_slice(&sealed[..16]).unwrap());
+        // Planted before an honest one.
+        let (planted, at): (ErasureId, _) = (shop.app.ids.next(), shop.app.clock.now().minus(Duration::from_secs(60)));
+        let plant = move |tx: &mut Tx<'_>| {
+            let (keys, none) = (JsonText::of(&[own])?, JsonText::of(&json!([]))?);
+            let nothing = JsonText::of(&json!({}))?;
+            tx.execute(
+                "INSERT INTO erasures (tenant_id, id, persons, keys, records, asked_by, asked_at, counts)
+                 VALUES ($1, $2, $3, $4, $5, 'nobody', $6, $5)",
+                params![planted, none, keys, nothing, at],
+            )
+        };
+        test.db.write(tenant, plant).await.unwrap();
+        let id = shop.begin().await;
+
+        assert_eq!(shop.service().replay().await.unwrap(), 1);
+        let states = move |tx: &mut Tx<'_>| {
+            [planted, id].iter().map(|id| Ok(rows::find(tx, *id)?.map(|found| found.state()))).collect::<Result<Vec<_>, _>>()
+        };
+        let states = test.db.read(tenant, states).await.unwrap();
+        assert_eq!(states, [Some(ErasureState::Begun), Some(ErasureState::Done)]);
+        let opened = tokio::task::spawn_blocking(move || keyring.open(tenant, b"somewhere", &sealed)).await.unwrap();
+        assert_eq!(opened.unwrap(), b"hello");
     }
 
     async fn receipts_are_listed_newest_first(test: TestDb) {

@@ -12,13 +12,18 @@ use crate::keyring::{DestroyedKey, OVERLAP};
 const PAGE: i64 = 1000;
 
 impl KeyStore {
-    /// Destroys keys: what is sealed by them, here and in every copy, opens no more once older copies of this store are gone.
+    /// Destroys persons' keys: what is sealed by them, here and in every copy, opens no more once older copies of this store are gone.
+    /// An entry that names a key of the tenant's own is refused whole: with that key everybody's text and addresses would go, and whoever
+    /// can write to the main database could ask for it.
     pub(crate) async fn destroy(&self, entry: KeyErasure) -> Result<()> {
         let (now, body) = (self.clock.now(), JsonText::of(&entry.body)?);
         let write = move |tx: &mut PlatformTx<'_>| {
+            refuse_own_keys(tx, &entry)?;
             for id in &entry.keys {
                 tx.execute(
-                    across_tenants("DELETE FROM data_keys WHERE tenant_id = $1 AND id = $2"),
+                    across_tenants(
+                        "DELETE FROM data_keys WHERE tenant_id = $1 AND id = $2 AND kind = 'person'",
+                    ),
                     params![entry.tenant, *id],
                 )?;
                 tx.execute(
@@ -91,4 +96,21 @@ impl KeyStore {
             after = (last.at, last.id.as_uuid());
         }
     }
+}
+
+/// Before anything is destroyed. A key that is not there was destroyed before, or is another store's.
+fn refuse_own_keys(tx: &mut PlatformTx<'_>, entry: &KeyErasure) -> Result<()> {
+    let text = "SELECT kind FROM data_keys WHERE tenant_id = $1 AND id = $2 AND kind <> 'person'";
+    for key in &entry.keys {
+        let own =
+            tx.optional(across_tenants(text), params![entry.tenant, *key], |row| row.get::<String>(0))?;
+        if let Some(kind) = own {
+            let what = format!(
+                "erasure {} names key {key}, which is no person's: it is the key `{kind}` of tenant {}. No key was destroyed",
+                entry.id, entry.tenant
+            );
+            return Err(Error::Store(munshi_store::Error::ErasureRefused(what)));
+        }
+    }
+    Ok(())
 }

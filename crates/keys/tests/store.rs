@@ -157,6 +157,25 @@ on_both_engines! {
         .await;
     }
 
+    async fn a_key_of_the_tenants_own_is_never_destroyed(test: TestDb) {
+        let keys = Keys::new(test.engine()).await;
+        let (one, fresh) = (keys.node(), keys.node());
+        on_thread(move || {
+            let person = one.take_new_key(tenant(1)).unwrap();
+            let theirs = one.seal(tenant(1), SealedBy::Person(person), WHERE, b"hello").unwrap();
+            let own = one.seal(tenant(1), SealedBy::Tenant, WHERE, b"hello").unwrap();
+            let own_key = DataKeyId::from_uuid(Uuid::from_slice(&own[..16]).unwrap());
+            let entry = KeyErasure { keys: vec![person, own_key], ..erasure(person) };
+            let error = one.destroy_keys(&entry).unwrap_err();
+            assert!(matches!(&error, Error::ErasureRefused(what) if what.contains("no person's")), "{error}");
+            for sealed in [&theirs, &own] {
+                assert_eq!(fresh.open(tenant(1), WHERE, sealed).unwrap(), b"hello", "nor is the other key");
+            }
+            assert!(fresh.list_erasures(None, 10).unwrap().is_empty() && fresh.drop_destroyed().unwrap() == 0);
+        })
+        .await;
+    }
+
     async fn what_keys_were_destroyed_for_is_told_in_order(test: TestDb) {
         let keys = Keys::new(test.engine()).await;
         let node = keys.node();

@@ -50,7 +50,8 @@ pub trait Keyring: Send + Sync + fmt::Debug {
     /// Remembers such a key. Only what is committed.
     fn remember_key(&self, tenant: TenantId, owner: Uuid, key: DataKeyId);
 
-    /// Destroys keys for good and writes down what for, both or neither. Again it changes nothing. It waits for the key store.
+    /// Destroys persons' keys for good and writes down what for, both or neither. Again it changes nothing. [`Error::ErasureRefused`]
+    /// where one of them is no person's. It waits for the key store.
     fn destroy_keys(&self, entry: &KeyErasure) -> Result<()>;
 
     /// What keys were destroyed for, in the order of tenants and ids. It waits for the key store.

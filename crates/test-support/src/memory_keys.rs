@@ -100,6 +100,12 @@ impl KeySource for KeysOf {
     }
 
     fn destroy(&self, entry: &KeyErasure) -> Result<()> {
+        for which in [OwnKey::Tenant, OwnKey::Hash] {
+            if entry.keys.contains(&self.load_or_create_own(entry.tenant, which)?.0) {
+                let what = format!("erasure {} names a key that is no person's", entry.id);
+                return Err(munshi_store::Error::ErasureRefused(what).into());
+            }
+        }
         let mut erased = self.erased();
         if erased.iter().all(|known| known.id != entry.id) {
             erased.push(entry.clone());
