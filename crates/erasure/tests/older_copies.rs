@@ -88,7 +88,7 @@ on_both_engines! {
 
         assert_eq!(shop.service().replay().await.unwrap(), 1);
         let states = move |tx: &mut Tx<'_>| {
-            [planted, id].iter().map(|id| Ok(rows::find(tx, *id)?.map(|found| found.state()))).collect::<Result<Vec<_>, _>>()
+            [planted, id].iter().map(|id| Ok(rows::find(tx, *id)?.map(|found| found.state()))).collect::<Result<Vec<_>, Error>>()
         };
         let states = test.db.read(tenant, states).await.unwrap();
         assert_eq!(states, [Some(ErasureState::Begun), Some(ErasureState::Done)]);

@@ -57,6 +57,8 @@ pub(crate) struct KeyStore {
     ids: IdGenerator,
     /// Tenants' keys, as they were seen last.
     pub(crate) tenants: HashMap<TenantId, TenantKeys>,
+    /// Nothing of keys that were destroyed until then stands in SQLite's log.
+    pub(crate) log_emptied_until: Option<Timestamp>,
 }
 
 impl KeyStore {
@@ -68,7 +70,8 @@ impl KeyStore {
         random: Arc<dyn Random>,
     ) -> Result<Self> {
         let ids = IdGenerator::new(clock.clone(), random.clone());
-        let store = Self { db, masters, clock, random, ids, tenants: HashMap::new() };
+        let tenants = HashMap::new();
+        let store = Self { db, masters, clock, random, ids, tenants, log_emptied_until: None };
         store.ensure_master().await?;
         Ok(store)
     }

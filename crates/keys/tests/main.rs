@@ -1,5 +1,6 @@
 //! The store of keys on both engines, through the keyring, as units of work use it.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
+mod destroyed_bytes;
 mod store;
 mod tenant_rotation;

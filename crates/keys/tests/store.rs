@@ -2,9 +2,10 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use munshi_keys::{
-    CachedKeyring, KeyStorePlace, KeyWorker, MasterKeySource, MasterKeys, WantedStore, bind_store, find_store,
+    CachedKeyring, KEY_STORE_MIGRATIONS, KeyStorePlace, KeyWorker, MasterKeySource, MasterKeys, WantedStore,
+    bind_store, find_store,
 };
-use munshi_store::{DatabaseAddress, Error, KeyErasure, Keyring, SealedBy, StoreOptions};
+use munshi_store::{DatabaseAddress, Db, Error, KeyErasure, Keyring, Migrations, SealedBy, StoreOptions};
 use munshi_test_support::database::TestDbStorage;
 use munshi_test_support::{DatabaseEngine, on_both_engines};
 use munshi_types::{DataKeyId, ErasureId, FakeClock, Id, SystemRandom, TenantId, Timestamp};
@@ -17,7 +18,7 @@ pub(crate) const WHERE: &[u8] = b"messages\0text\0here";
 pub(crate) struct Keys {
     pub(crate) address: DatabaseAddress,
     key_file: PathBuf,
-    _storage: TestDbStorage,
+    storage: TestDbStorage,
 }
 
 impl Keys {
@@ -25,7 +26,7 @@ impl Keys {
         let (address, storage) =
             tokio::task::spawn_blocking(move || TestDbStorage::create(engine)).await.unwrap();
         let key_file = storage.folder().join("vault.key");
-        Self { address, key_file, _storage: storage }
+        Self { address, key_file, storage }
     }
 
     fn unbound(&self) -> KeyWorker {
@@ -43,6 +44,18 @@ impl Keys {
         let worker = self.unbound();
         worker.set_wanted(wanted);
         worker
+    }
+
+    /// The folder with everything of it.
+    pub(crate) fn folder(&self) -> PathBuf {
+        self.storage.folder()
+    }
+
+    /// The database itself, beside the nodes.
+    pub(crate) async fn open_database(&self) -> Db {
+        let options = StoreOptions { connections: 1, readers: 1, ..StoreOptions::default() };
+        let migrations = Migrations::new(&[KEY_STORE_MIGRATIONS]).unwrap();
+        Db::open(&self.address, &options, &migrations).await.unwrap()
     }
 
     pub(crate) fn node(&self) -> CachedKeyring {

@@ -3,8 +3,8 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use munshi_keys::{CachedKeyring, KEY_STORE_MIGRATIONS, TenantRotationStep, WantedStore};
-use munshi_store::{Db, Keyring, Migrations, PlatformScope, SealedBy, StoreOptions, across_tenants, params};
+use munshi_keys::{CachedKeyring, TenantRotationStep, WantedStore};
+use munshi_store::{Keyring, PlatformScope, SealedBy, across_tenants, params};
 use munshi_test_support::on_both_engines;
 use munshi_types::{DataKeyId, SystemRandom, TenantId};
 
@@ -37,9 +37,7 @@ fn opens_all(node: &CachedKeyring, sealed: &[Vec<u8>]) -> bool {
 
 /// The numbers of a tenant's keys, and by which of them data keys are wrapped.
 async fn numbers(keys: &Keys, of: TenantId) -> (Vec<i64>, Vec<i64>) {
-    let options = StoreOptions { connections: 1, readers: 1, ..StoreOptions::default() };
-    let migrations = Migrations::new(&[KEY_STORE_MIGRATIONS]).unwrap();
-    let db = Db::open(&keys.address, &options, &migrations).await.unwrap();
+    let db = keys.open_database().await;
     let read = move |tx: &mut munshi_store::PlatformTx<'_>| {
         let own = "SELECT number FROM tenant_keys WHERE tenant_id = $1 ORDER BY number";
         let used = "SELECT DISTINCT wrapped_by FROM data_keys WHERE tenant_id = $1 ORDER BY wrapped_by";

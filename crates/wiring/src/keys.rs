@@ -37,7 +37,6 @@ impl ConfiguredKeys {
             readers: 1,
             connections: 2,
             statement_timeout: config.store.statement_timeout,
-            wipes_removed: true,
             ..StoreOptions::default()
         };
         let place =
