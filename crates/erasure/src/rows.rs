@@ -28,6 +28,7 @@ pub struct Erasure {
     pub id: ErasureId,
     /// The person and everybody who turned out to be them; none for a record of a pack alone.
     pub persons: Vec<PersonId>,
+    /// In the order of the persons.
     pub keys: Vec<DataKeyId>,
     /// By pack.
     pub records: BTreeMap<String, Vec<Uuid>>,
@@ -56,6 +57,11 @@ impl Erasure {
             (Some(_), None) => ErasureState::KeysDestroyed,
             (None, None) => ErasureState::Begun,
         }
+    }
+
+    /// Each person with their key.
+    pub(crate) fn list_owned_keys(&self) -> impl Iterator<Item = (PersonId, DataKeyId)> {
+        self.persons.iter().copied().zip(self.keys.iter().copied())
     }
 
     /// As it is written down beside the keys.

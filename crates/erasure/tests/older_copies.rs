@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use munshi_erasure::{ErasureService, ErasureState, rows};
+use munshi_identity::persons;
 use munshi_store::{Db, Error, JsonText, PageRequest, SealedBy, Tx, params};
 use munshi_test_support::{memory_keyring, on_both_engines};
 use munshi_types::{DataKeyId, ErasureId, Id};
@@ -40,6 +41,47 @@ on_both_engines! {
         assert_eq!((again.state(), again.persons.len()), (ErasureState::Done, 2));
         assert!(again.persons.contains(&shop.person) && again.persons.contains(&shop.merged));
         assert_eq!(shop.service().replay().await.unwrap(), 0, "and then it is done");
+    }
+
+    async fn what_only_an_older_copy_knows_of_them_is_forgotten_too(test: TestDb) {
+        let shop = Shop::open(&test).await;
+        let id = shop.begin().await;
+        shop.service().carry_out(shop.tenant, id).await.unwrap();
+        // In this copy she has another key, and somebody else turned out to be her.
+        let (tenant, person, other) = (shop.tenant, shop.person, shop.other);
+        let another: DataKeyId = shop.app.ids.next();
+        let put_back = move |tx: &mut Tx<'_>| {
+            tx.execute("DELETE FROM erasures WHERE tenant_id = $1", params![])?;
+            let text = "UPDATE person_keys SET key_id = $3 WHERE tenant_id = $1 AND person_id = $2";
+            assert_eq!(tx.execute(text, params![person, another])?, 1);
+            let text = "UPDATE persons SET merged_into = $3, role = NULL WHERE tenant_id = $1 AND id = $2";
+            assert_eq!(tx.execute(text, params![other, person])?, 1);
+            persons::list_keys(tx, other)
+        };
+        let theirs = test.db.write(tenant, put_back).await.unwrap();
+        let keys = [another, theirs[0]];
+        let keyring = test.db.keyring().unwrap();
+        let seal = move |key| keyring.seal(tenant, SealedBy::Person(key), b"somewhere", b"hello");
+        let sealing = seal.clone();
+        let sealed = tokio::task::spawn_blocking(move || keys.map(|key| sealing(key).is_ok())).await.unwrap();
+        assert_eq!((theirs.len(), sealed), (1, [true, true]));
+
+        assert_eq!(shop.service().replay().await.unwrap(), 2);
+        for after in tokio::task::spawn_blocking(move || keys.map(seal)).await.unwrap() {
+            assert!(matches!(after, Err(Error::Forgotten(_))), "{after:?}");
+        }
+        let count = "SELECT count(*) FROM persons WHERE tenant_id = $1 AND (name <> '' OR left_at IS NULL)";
+        assert_eq!(shop.app.read_number(tenant, count).await, 0, "whoever turned out to be her went too");
+        // Which the store of keys remembers: another copy is told, and nothing is written down twice.
+        let forget = |tx: &mut Tx<'_>| tx.execute("DELETE FROM erasures WHERE tenant_id = $1", params![]);
+        test.db.write(tenant, forget).await.unwrap();
+        assert_eq!(shop.service().replay().await.unwrap(), 2);
+        let keyring = test.db.keyring().unwrap();
+        let logged = tokio::task::spawn_blocking(move || keyring.list_erasures(None, 10)).await.unwrap().unwrap();
+        assert_eq!(logged.len(), 2);
+        for key in keys {
+            assert!(logged.iter().any(|entry| entry.body["keys"].to_string().contains(&key.to_string())));
+        }
     }
 
     async fn a_store_of_keys_from_before_destroys_again(test: TestDb) {
