@@ -2,5 +2,6 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 mod destroyed_bytes;
+mod out_of_touch;
 mod store;
 mod tenant_rotation;

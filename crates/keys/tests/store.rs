@@ -2,8 +2,8 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use munshi_keys::{
-    CachedKeyring, KEY_STORE_MIGRATIONS, KeyStorePlace, KeyWorker, MasterKeySource, MasterKeys, WantedStore,
-    bind_store, find_store,
+    CachedKeyring, KEY_STORE_MIGRATIONS, KeySource, KeyStorePlace, KeyWorker, MasterKeySource, MasterKeys,
+    WantedStore, bind_store, find_store,
 };
 use munshi_store::{DatabaseAddress, Db, Error, KeyErasure, Keyring, Migrations, SealedBy, StoreOptions};
 use munshi_test_support::database::TestDbStorage;
@@ -18,6 +18,7 @@ pub(crate) const WHERE: &[u8] = b"messages\0text\0here";
 pub(crate) struct Keys {
     pub(crate) address: DatabaseAddress,
     key_file: PathBuf,
+    pub(crate) clock: Arc<FakeClock>,
     storage: TestDbStorage,
 }
 
@@ -26,7 +27,8 @@ impl Keys {
         let (address, storage) =
             tokio::task::spawn_blocking(move || TestDbStorage::create(engine)).await.unwrap();
         let key_file = storage.folder().join("vault.key");
-        Self { address, key_file, storage }
+        let clock = Arc::new(FakeClock::new(Timestamp::from_micros(1_800_000_000_000_000)));
+        Self { address, key_file, clock, storage }
     }
 
     fn unbound(&self) -> KeyWorker {
@@ -36,8 +38,7 @@ impl Keys {
             options: StoreOptions { connections: 2, readers: 1, ..StoreOptions::default() },
         };
         let masters = Arc::new(MasterKeys::new(MasterKeySource::File(self.key_file.clone())));
-        let clock = Arc::new(FakeClock::new(Timestamp::from_micros(1_800_000_000_000_000)));
-        KeyWorker::new(place, masters, clock, Arc::new(SystemRandom))
+        KeyWorker::new(place, masters, self.clock.clone(), Arc::new(SystemRandom))
     }
 
     pub(crate) fn worker(&self, wanted: WantedStore) -> KeyWorker {
@@ -59,7 +60,12 @@ impl Keys {
     }
 
     pub(crate) fn node(&self) -> CachedKeyring {
-        CachedKeyring::new(self.worker(WantedStore::Any), Arc::new(SystemRandom), 100)
+        self.node_with(self.worker(WantedStore::Any), 100)
+    }
+
+    /// The same with keys from elsewhere, so many of which it keeps.
+    pub(crate) fn node_with(&self, source: impl KeySource + 'static, most: usize) -> CachedKeyring {
+        CachedKeyring::new(source, self.clock.clone(), Arc::new(SystemRandom), most)
     }
 }
 
@@ -228,7 +234,7 @@ on_both_engines! {
         .await;
         let (destroyer, entry) = (keys.node(), erasure(taken[7]));
         on_thread(move || destroyer.destroy_keys(&entry)).await.unwrap();
-        let fresh = CachedKeyring::new(keys.worker(WantedStore::Any), Arc::new(SystemRandom), 2 * MANY);
+        let fresh = keys.node_with(keys.worker(WantedStore::Any), 2 * MANY);
         on_thread(move || {
             assert_eq!(fresh.prefetch_limit(), MANY);
             fresh.prefetch_keys(tenant(1), &taken).unwrap();
@@ -267,7 +273,7 @@ on_both_engines! {
         assert!(error.contains("keys"), "{error}");
         assert!(!keys.key_file.exists(), "no key of the installation is made in passing");
         let worker = keys.worker(WantedStore::Any);
-        let node = CachedKeyring::new(worker.clone(), Arc::new(SystemRandom), 100);
+        let node = keys.node_with(worker.clone(), 100);
         let key = on_thread(move || node.take_new_key(tenant(1)).unwrap()).await;
         assert!(worker.knows(tenant(1), key).await.unwrap());
         assert!(!worker.knows(tenant(2), key).await.unwrap());

@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use munshi_keys::{CachedKeyring, TenantRotationStep, WantedStore};
 use munshi_store::{Keyring, PlatformScope, SealedBy, across_tenants, params};
 use munshi_test_support::on_both_engines;
-use munshi_types::{DataKeyId, SystemRandom, TenantId};
+use munshi_types::{DataKeyId, TenantId};
 
 use crate::store::{Keys, WHERE, erasure, on_thread, tenant};
 
@@ -148,7 +148,7 @@ on_both_engines! {
         let rotated = worker.rotate_tenant(tenant(1)).await.unwrap().unwrap();
         assert_eq!((rotated.number, rotated.resumed), (2, false));
         assert_eq!(numbers(&keys, tenant(2)).await, (vec![1], vec![1]));
-        let fresh = CachedKeyring::new(keys.worker(WantedStore::Any), Arc::new(SystemRandom), 100);
+        let fresh = keys.node();
         let forgotten = on_thread(move || fresh.seal(tenant(1), SealedBy::Person(gone), WHERE, b"hello"));
         assert!(matches!(forgotten.await, Err(munshi_store::Error::Forgotten(_))), "what was destroyed stays so");
     }

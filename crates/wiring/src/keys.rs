@@ -43,7 +43,12 @@ impl ConfiguredKeys {
             KeyStorePlace { address: address.clone(), owner: owner.transpose()?, options: options.clone() };
         let masters: Arc<MasterKeys> = vault::source(config)?.into();
         let worker = KeyWorker::new(place, masters.clone(), Arc::new(SystemClock), Arc::new(SystemRandom));
-        let keyring = CachedKeyring::new(worker.clone(), Arc::new(SystemRandom), config.keys.cached);
+        let keyring = CachedKeyring::new(
+            worker.clone(),
+            Arc::new(SystemClock),
+            Arc::new(SystemRandom),
+            config.keys.cached,
+        );
         Ok(Self {
             masters,
             worker,
