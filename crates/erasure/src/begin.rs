@@ -4,14 +4,14 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use munshi_identity::persons;
-use munshi_jobs::{JobQueue, NewJob};
+use munshi_jobs::JobQueue;
 use munshi_store::{AdminTx, Tx};
 use munshi_types::{DataKeyId, ErasureId, PersonId, Timestamp};
 use serde_json::json;
 use uuid::Uuid;
 
 use crate::error::Result;
-use crate::job::{ERASE, ErasureJobPayload};
+use crate::job::build_job;
 use crate::rows::{self, Erasure};
 
 /// Whoever asked goes on with it at once; the job is for when they can't.
@@ -53,8 +53,7 @@ pub fn begin(
         counts: BTreeMap::new(),
     };
     rows::add(tx, &erasure)?;
-    let job = NewJob::new(ERASE, &ErasureJobPayload { erasure: erasure.id })?;
-    queue.enqueue(tx, &job.unique(erasure.id.to_string()).run_at(now.plus(TAKEOVER)))?;
+    queue.enqueue(tx, &build_job(erasure.id)?.run_at(now.plus(TAKEOVER)))?;
     let payload = json!({ "persons": erasure.persons, "records": erasure.records });
     tx.note("person.erasure_begun", erasure.id.to_string(), payload);
     Ok(erasure)

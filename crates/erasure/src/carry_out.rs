@@ -6,7 +6,7 @@ use munshi_conversations::erasure::{end_open_runs, has_held_run};
 use munshi_identity::PersonalData;
 use munshi_safety::acts;
 use munshi_safety::audit::{self, AuditActor, AuditActorKind, AuditEvent, NewAuditEntry};
-use munshi_store::{Tx, in_background};
+use munshi_store::{KeyErasure, Tx, in_background};
 use munshi_types::{ErasureId, PersonId, TenantId};
 use serde_json::json;
 use uuid::Uuid;
@@ -83,11 +83,18 @@ impl ErasureService {
 
     /// From here on nobody can read what they wrote, in any copy of the main database.
     async fn destroy_keys(&self, tenant: TenantId, erasure: &Erasure) -> Result<()> {
-        let (keyring, entry) = (self.db.keyring()?, erasure.to_key_erasure(tenant));
-        let destroying = tokio::task::spawn_blocking(move || keyring.destroy_keys(&entry));
-        destroying.await.map_err(|error| Error::Interrupted(error.to_string()))??;
+        self.destroy_in_store(erasure.to_key_erasure(tenant)).await?;
         let (id, now) = (erasure.id, self.clock.now());
         Ok(self.db.write(tenant, move |tx| rows::mark_destroyed(tx, id, now)).await?)
+    }
+
+    pub(crate) async fn destroy_in_store(&self, entry: KeyErasure) -> Result<()> {
+        let keyring = self.db.keyring()?;
+        let destroying = tokio::task::spawn_blocking(move || keyring.destroy_keys(&entry));
+        match destroying.await.map_err(|error| Error::Interrupted(error.to_string()))? {
+            Err(munshi_store::Error::ErasureRefused(why)) => Err(Error::Refused(why)),
+            destroyed => Ok(destroyed?),
+        }
     }
 
     async fn erase_rows(&self, tenant: TenantId, erasure: &Erasure) -> Result<()> {

@@ -15,6 +15,10 @@ pub enum Error {
     #[error("{0}")]
     Archive(String),
 
+    /// It names a key that is no person's: nothing is destroyed for it. Somebody has to look at it.
+    #[error("{0}")]
+    Refused(String),
+
     /// The task that waited for the keys was stopped.
     #[error("erasing was interrupted: {0}")]
     Interrupted(String),

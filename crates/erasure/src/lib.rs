@@ -12,7 +12,8 @@
 //! # Layout
 //! - [`ErasureService`]: [`begin`], [`carry_out`](ErasureService::carry_out), [`replay`](ErasureService::replay)
 //! - [`export`]: what is known about somebody, page by page; [`export_page`]: the same to be read
-//! - [`rows`]: whom was forgotten; `steps`: what is kept of people, and goes; `job`: going on after a crash; [`ErasureReceipt`]
+//! - [`rows`]: whom was forgotten; `steps`: what is kept of people, and goes; [`ErasureReceipt`]
+//! - `job`: going on after a crash; `resume`: going on after the job was given up
 //!
 //! # To have a table forgotten
 //! Add a `PersonalData` to the `PERSONAL_DATA` of its crate; a crate that has none yet is named in `steps`.
@@ -25,13 +26,14 @@ pub mod export_page;
 mod job;
 mod receipt;
 mod replay;
+mod resume;
 pub mod rows;
 mod service;
 mod steps;
 
 pub use begin::{ErasureRequest, begin};
 pub use error::{Error, Result};
-pub use job::{ERASE, install};
+pub use job::{ERASE, install, set_schedule};
 pub use receipt::{ErasureReceipt, KeptRecord};
 pub use rows::{Erasure, ErasureState};
 pub use service::ErasureService;

@@ -28,6 +28,7 @@ pub struct Erasure {
     pub id: ErasureId,
     /// The person and everybody who turned out to be them; none for a record of a pack alone.
     pub persons: Vec<PersonId>,
+    /// In the order of the persons.
     pub keys: Vec<DataKeyId>,
     /// By pack.
     pub records: BTreeMap<String, Vec<Uuid>>,
@@ -56,6 +57,11 @@ impl Erasure {
             (Some(_), None) => ErasureState::KeysDestroyed,
             (None, None) => ErasureState::Begun,
         }
+    }
+
+    /// Each person with their key.
+    pub(crate) fn list_owned_keys(&self) -> impl Iterator<Item = (PersonId, DataKeyId)> {
+        self.persons.iter().copied().zip(self.keys.iter().copied())
     }
 
     /// As it is written down beside the keys.
@@ -164,14 +170,29 @@ pub(crate) fn end(tx: &mut Tx<'_>, id: ErasureId, now: Timestamp) -> Result<bool
     Ok(tx.execute(sql, params![id, now])? > 0)
 }
 
+/// One that is not done.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct OpenErasure {
+    pub(crate) tenant: TenantId,
+    pub(crate) id: ErasureId,
+    asked_at: Timestamp,
+}
+
 /// What is not done, of all tenants, the oldest first.
-pub(crate) fn list_open(tx: &mut PlatformTx<'_>, limit: u32) -> Result<Vec<(TenantId, ErasureId)>> {
+pub(crate) fn list_open(
+    tx: &mut PlatformTx<'_>,
+    after: Option<OpenErasure>,
+    limit: u32,
+) -> Result<Vec<OpenErasure>> {
+    let (asked_at, id) =
+        after.map_or((Timestamp::EPOCH, Uuid::nil()), |after| (after.asked_at, after.id.as_uuid()));
     tx.all(
         across_tenants(
-            "SELECT tenant_id, id FROM erasures WHERE ended_at IS NULL ORDER BY asked_at LIMIT $1",
+            "SELECT tenant_id, id, asked_at FROM erasures WHERE ended_at IS NULL AND (asked_at, id) > ($1, $2)
+             ORDER BY asked_at, id LIMIT $3",
         ),
-        params![limit],
-        |row| Ok((row.get(0)?, row.get(1)?)),
+        params![asked_at, id, limit],
+        |row| Ok(OpenErasure { tenant: row.get(0)?, id: row.get(1)?, asked_at: row.get(2)? }),
     )
 }
 

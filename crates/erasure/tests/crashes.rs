@@ -5,6 +5,7 @@ use std::pin::pin;
 use std::task::Poll;
 
 use munshi_erasure::ErasureState;
+use munshi_store::{Tx, params};
 use munshi_test_support::on_both_engines;
 
 use crate::support::{Shop, find_planted, migrations};
@@ -61,6 +62,25 @@ on_both_engines! {
         for (kind, rows) in [("messages", 4), ("acts", 2), ("conversations", 1), ("persons", 2)] {
             assert_eq!(done.counts[kind], rows, "{kind} of {:?}", done.counts);
         }
+    }
+
+    async fn what_was_given_up_is_asked_for_again(test: TestDb) {
+        let shop = Shop::open(&test).await;
+        let id = shop.begin().await;
+        assert_eq!(shop.service().resume_open().await.unwrap(), 0, "it has a job");
+        // The last try failed.
+        let give_up = |tx: &mut Tx<'_>| {
+            tx.execute("UPDATE jobs SET state = 'dead' WHERE tenant_id = $1 AND kind = 'erasure.carry_out'", params![])
+        };
+        assert_eq!(test.db.write(shop.tenant, give_up).await.unwrap(), 1);
+        assert_eq!(shop.service().resume_open().await.unwrap(), 1);
+        assert_eq!(shop.service().resume_open().await.unwrap(), 0, "once");
+        let ready = "SELECT count(*) FROM jobs WHERE tenant_id = $1 AND kind = 'erasure.carry_out' AND state = 'ready'";
+        assert_eq!(shop.app.read_number(shop.tenant, ready).await, 1);
+        // What has ended is left alone.
+        shop.service().carry_out(shop.tenant, id).await.unwrap();
+        test.db.write(shop.tenant, give_up).await.unwrap();
+        assert_eq!(shop.service().resume_open().await.unwrap(), 0);
     }
 
     async fn whoever_begins_leaves_a_job_for_who_comes_after(test: TestDb) {

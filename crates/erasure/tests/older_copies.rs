@@ -1,9 +1,14 @@
 //! An older copy of the database, or of the store of keys, is told again whom was forgotten.
 
+use std::time::Duration;
+
 use munshi_erasure::{ErasureService, ErasureState, rows};
-use munshi_store::{Db, Error, PageRequest, SealedBy, Tx, params};
+use munshi_identity::persons;
+use munshi_store::{Db, Error, JsonText, PageRequest, SealedBy, Tx, params};
 use munshi_test_support::{memory_keyring, on_both_engines};
-use munshi_types::DataKeyId;
+use munshi_types::{DataKeyId, ErasureId, Id};
+use serde_json::json;
+use uuid::Uuid;
 
 use crate::support::{PHONE, Shop, find_planted, migrations};
 
@@ -38,6 +43,47 @@ on_both_engines! {
         assert_eq!(shop.service().replay().await.unwrap(), 0, "and then it is done");
     }
 
+    async fn what_only_an_older_copy_knows_of_them_is_forgotten_too(test: TestDb) {
+        let shop = Shop::open(&test).await;
+        let id = shop.begin().await;
+        shop.service().carry_out(shop.tenant, id).await.unwrap();
+        // In this copy she has another key, and somebody else turned out to be her.
+        let (tenant, person, other) = (shop.tenant, shop.person, shop.other);
+        let another: DataKeyId = shop.app.ids.next();
+        let put_back = move |tx: &mut Tx<'_>| {
+            tx.execute("DELETE FROM erasures WHERE tenant_id = $1", params![])?;
+            let text = "UPDATE person_keys SET key_id = $3 WHERE tenant_id = $1 AND person_id = $2";
+            assert_eq!(tx.execute(text, params![person, another])?, 1);
+            let text = "UPDATE persons SET merged_into = $3, role = NULL WHERE tenant_id = $1 AND id = $2";
+            assert_eq!(tx.execute(text, params![other, person])?, 1);
+            persons::list_keys(tx, other)
+        };
+        let theirs = test.db.write(tenant, put_back).await.unwrap();
+        let keys = [another, theirs[0]];
+        let keyring = test.db.keyring().unwrap();
+        let seal = move |key| keyring.seal(tenant, SealedBy::Person(key), b"somewhere", b"hello");
+        let sealing = seal.clone();
+        let sealed = tokio::task::spawn_blocking(move || keys.map(|key| sealing(key).is_ok())).await.unwrap();
+        assert_eq!((theirs.len(), sealed), (1, [true, true]));
+
+        assert_eq!(shop.service().replay().await.unwrap(), 2);
+        for after in tokio::task::spawn_blocking(move || keys.map(seal)).await.unwrap() {
+            assert!(matches!(after, Err(Error::Forgotten(_))), "{after:?}");
+        }
+        let count = "SELECT count(*) FROM persons WHERE tenant_id = $1 AND (name <> '' OR left_at IS NULL)";
+        assert_eq!(shop.app.read_number(tenant, count).await, 0, "whoever turned out to be her went too");
+        // Which the store of keys remembers: another copy is told, and nothing is written down twice.
+        let forget = |tx: &mut Tx<'_>| tx.execute("DELETE FROM erasures WHERE tenant_id = $1", params![]);
+        test.db.write(tenant, forget).await.unwrap();
+        assert_eq!(shop.service().replay().await.unwrap(), 2);
+        let keyring = test.db.keyring().unwrap();
+        let logged = tokio::task::spawn_blocking(move || keyring.list_erasures(None, 10)).await.unwrap().unwrap();
+        assert_eq!(logged.len(), 2);
+        for key in keys {
+            assert!(logged.iter().any(|entry| entry.body["keys"].to_string().contains(&key.to_string())));
+        }
+    }
+
     async fn a_store_of_keys_from_before_destroys_again(test: TestDb) {
         let shop = Shop::open(&test).await;
         let id = shop.begin().await;
@@ -57,6 +103,39 @@ on_both_engines! {
         service.replay().await.unwrap();
         let after = tokio::task::spawn_blocking(seal).await.unwrap();
         assert!(matches!(after, Err(Error::Forgotten(_))), "{after:?}");
+    }
+
+    async fn an_erasure_of_the_tenants_own_key_is_skipped(test: TestDb) {
+        let shop = Shop::open(&test).await;
+        let (keyring, tenant) = (test.db.keyring().unwrap(), shop.tenant);
+        let seal = {
+            let keyring = keyring.clone();
+            move || keyring.seal(tenant, SealedBy::Tenant, b"somewhere", b"hello")
+        };
+        let sealed = tokio::task::spawn_blocking(seal).await.unwrap().unwrap();
+        let own = DataKeyId::from_uuid(Uuid::from_slice(&sealed[..16]).unwrap());
+        // Planted before an honest one.
+        let (planted, at): (ErasureId, _) = (shop.app.ids.next(), shop.app.clock.now().minus(Duration::from_secs(60)));
+        let plant = move |tx: &mut Tx<'_>| {
+            let (keys, none) = (JsonText::of(&[own])?, JsonText::of(&json!([]))?);
+            let nothing = JsonText::of(&json!({}))?;
+            tx.execute(
+                "INSERT INTO erasures (tenant_id, id, persons, keys, records, asked_by, asked_at, counts)
+                 VALUES ($1, $2, $3, $4, $5, 'nobody', $6, $5)",
+                params![planted, none, keys, nothing, at],
+            )
+        };
+        test.db.write(tenant, plant).await.unwrap();
+        let id = shop.begin().await;
+
+        assert_eq!(shop.service().replay().await.unwrap(), 1);
+        let states = move |tx: &mut Tx<'_>| {
+            [planted, id].iter().map(|id| Ok(rows::find(tx, *id)?.map(|found| found.state()))).collect::<Result<Vec<_>, Error>>()
+        };
+        let states = test.db.read(tenant, states).await.unwrap();
+        assert_eq!(states, [Some(ErasureState::Begun), Some(ErasureState::Done)]);
+        let opened = tokio::task::spawn_blocking(move || keyring.open(tenant, b"somewhere", &sealed)).await.unwrap();
+        assert_eq!(opened.unwrap(), b"hello");
     }
 
     async fn receipts_are_listed_newest_first(test: TestDb) {

@@ -1,5 +1,7 @@
 //! The end of keys, and what is written down of it.
 
+use std::time::Duration;
+
 use munshi_store::{JsonText, KeyErasure, PlatformTx, across_tenants, params};
 use munshi_types::{ErasureId, Id, TenantId, Timestamp};
 use uuid::Uuid;
@@ -8,17 +10,25 @@ use crate::error::{Error, Result};
 use crate::key_store::{KEYS, KeyStore};
 use crate::keyring::{DestroyedKey, OVERLAP};
 
+/// How long emptying the log may hold up whoever wants a key.
+const LOG_PATIENCE: Duration = Duration::from_millis(50);
+
 /// So many rows are read at once.
 const PAGE: i64 = 1000;
 
 impl KeyStore {
-    /// Destroys keys: what is sealed by them, here and in every copy, opens no more once older copies of this store are gone.
-    pub(crate) async fn destroy(&self, entry: KeyErasure) -> Result<()> {
+    /// Destroys persons' keys: what is sealed by them, here and in every copy, opens no more once older copies of this store are gone.
+    /// An entry that names a key of the tenant's own is refused whole: with that key everybody's text and addresses would go, and whoever
+    /// can write to the main database could ask for it.
+    pub(crate) async fn destroy(&mut self, entry: KeyErasure) -> Result<()> {
         let (now, body) = (self.clock.now(), JsonText::of(&entry.body)?);
         let write = move |tx: &mut PlatformTx<'_>| {
+            refuse_own_keys(tx, &entry)?;
             for id in &entry.keys {
                 tx.execute(
-                    across_tenants("DELETE FROM data_keys WHERE tenant_id = $1 AND id = $2"),
+                    across_tenants(
+                        "DELETE FROM data_keys WHERE tenant_id = $1 AND id = $2 AND kind = 'person'",
+                    ),
                     params![entry.tenant, *id],
                 )?;
                 tx.execute(
@@ -38,7 +48,23 @@ impl KeyStore {
             )?;
             Ok::<_, Error>(())
         };
-        self.db.platform(KEYS).write(write).await
+        self.db.platform(KEYS).write(write).await?;
+        self.log_emptied_until = None;
+        Ok(())
+    }
+
+    /// Takes what was destroyed until then out of SQLite's log too: the file has zeros in its place, and the log the pages from before.
+    /// Where somebody reads the store just then, such as for a copy, it is tried again when destroyed keys are next looked for.
+    pub(crate) async fn empty_log(&mut self, destroyed_until: Timestamp) {
+        if self.log_emptied_until >= Some(destroyed_until) {
+            return;
+        }
+        match self.db.try_empty_log(LOG_PATIENCE).await {
+            Ok(()) => self.log_emptied_until = Some(destroyed_until),
+            Err(error) => {
+                tracing::debug!(%error, "the log of the store of keys was not emptied; retrying later")
+            }
+        }
     }
 
     /// What keys were destroyed for. Which keys these were stands in the bodies.
@@ -91,4 +117,21 @@ impl KeyStore {
             after = (last.at, last.id.as_uuid());
         }
     }
+}
+
+/// Before anything is destroyed. A key that is not there was destroyed before, or is another store's.
+fn refuse_own_keys(tx: &mut PlatformTx<'_>, entry: &KeyErasure) -> Result<()> {
+    let text = "SELECT kind FROM data_keys WHERE tenant_id = $1 AND id = $2 AND kind <> 'person'";
+    for key in &entry.keys {
+        let own =
+            tx.optional(across_tenants(text), params![entry.tenant, *key], |row| row.get::<String>(0))?;
+        if let Some(kind) = own {
+            let what = format!(
+                "erasure {} names key {key}, which is no person's: it is the key `{kind}` of tenant {}. No key was destroyed",
+                entry.id, entry.tenant
+            );
+            return Err(Error::Store(munshi_store::Error::ErasureRefused(what)));
+        }
+    }
+    Ok(())
 }

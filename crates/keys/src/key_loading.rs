@@ -15,10 +15,19 @@ use crate::key_wrapper::WrappedKey;
 const BATCH: usize = 500;
 
 /// A tenant's key as it lies in the store.
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct WrappedTenantKey {
     pub(crate) number: i64,
     pub(crate) master: String,
     pub(crate) wrapped: Vec<u8>,
+}
+
+/// A tenant's key with the row that it came from. It stands for that row alone: in a store that was put back from a copy the same number may be
+/// another key.
+#[derive(Clone, Debug)]
+pub(crate) struct CachedTenantKey {
+    pub(crate) row: WrappedTenantKey,
+    pub(crate) key: Arc<SealKey>,
 }
 
 /// A tenant's keys, by their number: one, and while it is rotated another.
@@ -52,7 +61,7 @@ impl KeyStore {
             let found = self.db.platform(KEYS).read(read).await?;
             let tenant_keys = match found.live.is_empty() {
                 true => TenantKeys::new(),
-                false => self.remember_tenant_keys(tenant, &found.tenant_keys)?,
+                false => by_number(&self.remember_tenant_keys(tenant, found.tenant_keys)?),
             };
             let mut live = BTreeMap::new();
             for key in &found.live {
@@ -84,7 +93,7 @@ impl KeyStore {
         };
         let (own, tenant_keys) = self.db.platform(KEYS).read(read).await?;
         let Some(own) = own else { return Ok(None) };
-        let tenant_keys = self.remember_tenant_keys(tenant, &tenant_keys)?;
+        let tenant_keys = by_number(&self.remember_tenant_keys(tenant, tenant_keys)?);
         Ok(Some((own.id, unwrap(tenant, &tenant_keys, &own)?)))
     }
 
@@ -92,25 +101,34 @@ impl KeyStore {
     pub(crate) async fn find_current_tenant_key(
         &mut self,
         tenant: TenantId,
-    ) -> Result<Option<(i64, Arc<SealKey>)>> {
+    ) -> Result<Option<CachedTenantKey>> {
         let found = self.db.platform(KEYS).read(move |tx| list_tenant_keys(tx, tenant)).await?;
-        Ok(self.remember_tenant_keys(tenant, &found)?.pop_last())
+        let keys = self.remember_tenant_keys(tenant, found)?;
+        Ok(keys.into_iter().max_by_key(|known| known.row.number))
     }
 
     /// Those of a tenant's keys that are in the store, unwrapped; what is there no more is forgotten here too.
-    fn remember_tenant_keys(&mut self, tenant: TenantId, found: &[WrappedTenantKey]) -> Result<TenantKeys> {
+    fn remember_tenant_keys(
+        &mut self,
+        tenant: TenantId,
+        found: Vec<WrappedTenantKey>,
+    ) -> Result<Vec<CachedTenantKey>> {
         let known = self.tenants.remove(&tenant).unwrap_or_default();
-        let mut keys = TenantKeys::new();
+        let mut keys = Vec::with_capacity(found.len());
         for row in found {
-            let key = match known.get(&row.number) {
-                Some(key) => key.clone(),
+            let key = match known.iter().find(|known| known.row == row) {
+                Some(known) => known.key.clone(),
                 None => Arc::new(self.wrapper().unwrap(tenant, row.number, &row.master, &row.wrapped)?),
             };
-            keys.insert(row.number, key);
+            keys.push(CachedTenantKey { row, key });
         }
         self.tenants.insert(tenant, keys.clone());
         Ok(keys)
     }
+}
+
+fn by_number(keys: &[CachedTenantKey]) -> TenantKeys {
+    keys.iter().map(|known| (known.row.number, known.key.clone())).collect()
 }
 
 fn unwrap(tenant: TenantId, tenant_keys: &TenantKeys, key: &WrappedKey) -> Result<SealKey> {

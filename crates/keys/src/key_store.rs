@@ -9,7 +9,7 @@ use uuid::Uuid;
 
 use crate::cipher::SealKey;
 use crate::error::{Error, Result};
-use crate::key_loading::TenantKeys;
+use crate::key_loading::CachedTenantKey;
 use crate::key_wrapper::{KeyWrapper, wrap_data_key};
 use crate::masters::MasterKeys;
 
@@ -56,7 +56,9 @@ pub(crate) struct KeyStore {
     random: Arc<dyn Random>,
     ids: IdGenerator,
     /// Tenants' keys, as they were seen last.
-    pub(crate) tenants: HashMap<TenantId, TenantKeys>,
+    pub(crate) tenants: HashMap<TenantId, Vec<CachedTenantKey>>,
+    /// Nothing of keys that were destroyed until then stands in SQLite's log.
+    pub(crate) log_emptied_until: Option<Timestamp>,
 }
 
 impl KeyStore {
@@ -68,7 +70,8 @@ impl KeyStore {
         random: Arc<dyn Random>,
     ) -> Result<Self> {
         let ids = IdGenerator::new(clock.clone(), random.clone());
-        let store = Self { db, masters, clock, random, ids, tenants: HashMap::new() };
+        let tenants = HashMap::new();
+        let store = Self { db, masters, clock, random, ids, tenants, log_emptied_until: None };
         store.ensure_master().await?;
         Ok(store)
     }
@@ -151,18 +154,18 @@ impl KeyStore {
         Err(Error::Store(munshi_store::Error::Busy(what)))
     }
 
-    /// None where the tenant's key is another now.
+    /// None where the tenant's key is another now, or wrapped anew.
     async fn try_make(
         &mut self,
         tenant: TenantId,
         kind: &'static str,
         count: usize,
     ) -> Result<Option<Vec<(DataKeyId, SealKey)>>> {
-        let (number, wrapping) = self.current_tenant_key(tenant).await?;
+        let CachedTenantKey { row: wrapping, key: by } = self.current_tenant_key(tenant).await?;
         let (mut made, mut rows) = (Vec::with_capacity(count), Vec::with_capacity(count));
         for _ in 0..count {
             let (id, key): (DataKeyId, _) = (self.ids.next(), SealKey::random(self.random.as_ref()));
-            rows.push((id, wrap_data_key(&key, (tenant, id, kind), &wrapping, self.random.as_ref())?));
+            rows.push((id, wrap_data_key(&key, (tenant, id, kind), &by, self.random.as_ref())?));
             made.push((id, key));
         }
         let now = self.clock.now();
@@ -170,10 +173,10 @@ impl KeyStore {
             // Held from here on: a rotation does not take the tenant's key away meanwhile.
             let held = tx.optional(
                 across_tenants((
-                    "SELECT 1 FROM tenant_keys WHERE tenant_id = $1 AND number = $2",
-                    "SELECT 1 FROM tenant_keys WHERE tenant_id = $1 AND number = $2 FOR SHARE",
+                    "SELECT 1 FROM tenant_keys WHERE tenant_id = $1 AND number = $2 AND wrapped = $3",
+                    "SELECT 1 FROM tenant_keys WHERE tenant_id = $1 AND number = $2 AND wrapped = $3 FOR SHARE",
                 )),
-                params![tenant, number],
+                params![tenant, wrapping.number, wrapping.wrapped],
                 |_| Ok(()),
             )?;
             if held.is_none() {
@@ -185,7 +188,7 @@ impl KeyStore {
                         "INSERT INTO data_keys (tenant_id, id, kind, wrapped_by, wrapped, made_at)
                          VALUES ($1, $2, $3, $4, $5, $6) ON CONFLICT DO NOTHING",
                     ),
-                    params![tenant, id, kind, number, wrapped, now],
+                    params![tenant, id, kind, wrapping.number, wrapped, now],
                 )?;
             }
             Ok::<_, Error>(true)
@@ -198,7 +201,7 @@ impl KeyStore {
     }
 
     /// The tenant's key in use, made if it has none.
-    async fn current_tenant_key(&mut self, tenant: TenantId) -> Result<(i64, Arc<SealKey>)> {
+    async fn current_tenant_key(&mut self, tenant: TenantId) -> Result<CachedTenantKey> {
         if let Some(found) = self.find_current_tenant_key(tenant).await? {
             return Ok(found);
         }

@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use munshi_store::{KeyErasure, Keyring, SealedBy};
-use munshi_types::{DataKeyId, ErasureId, Id, Random, TenantId, Timestamp};
+use munshi_types::{Clock, DataKeyId, ErasureId, Id, Random, TenantId, Timestamp};
 use uuid::Uuid;
 
 use crate::cipher::SealKey;
@@ -20,6 +20,11 @@ const AHEAD: (usize, usize) = (4, 64);
 
 /// Clocks of nodes differ by less.
 pub(crate) const OVERLAP: Duration = Duration::from_secs(120);
+
+/// So long a node goes on with persons' keys from memory though it can't learn which were destroyed elsewhere. A store of keys that is
+/// started again or moved to another machine is back by then; what is away for longer may be this node's network, while others reach the
+/// store and forget people.
+const LONGEST_UNSEEN: Duration = Duration::from_secs(5 * 60);
 
 /// Where keys lie that this process does not know yet. Called from within units of work.
 pub trait KeySource: Send + Sync {
@@ -55,11 +60,20 @@ pub struct DestroyedKey {
 /// The keyring of a process.
 pub struct CachedKeyring {
     source: Box<dyn KeySource>,
+    clock: Arc<dyn Clock>,
     random: Arc<dyn Random>,
     known: Mutex<KnownKeys>,
     misses: AtomicU64,
-    /// The latest time that a key was seen to be destroyed at.
-    destroyed_until: Mutex<Option<Timestamp>>,
+    seen: Mutex<SeenDestructions>,
+}
+
+/// What this process has learnt of keys that were destroyed.
+#[derive(Clone, Copy)]
+struct SeenDestructions {
+    /// The latest time that one was seen to be destroyed at, by the clock of whoever destroyed it.
+    until: Option<Timestamp>,
+    /// When it was last asked, with an answer; at first, when this process began.
+    asked_at: Timestamp,
 }
 
 /// What this process knows. Keys are wiped when they go.
@@ -96,19 +110,26 @@ impl fmt::Debug for CachedKeyring {
 
 impl CachedKeyring {
     /// `most` is how many persons' keys are kept in memory.
-    pub fn new(source: impl KeySource + 'static, random: Arc<dyn Random>, most: usize) -> Self {
+    pub fn new(
+        source: impl KeySource + 'static,
+        clock: Arc<dyn Clock>,
+        random: Arc<dyn Random>,
+        most: usize,
+    ) -> Self {
         let known = KnownKeys {
             data: TwoGenerations::new(most),
             own: HashMap::new(),
             owners: TwoGenerations::new(most),
             ahead: HashMap::new(),
         };
+        let seen = SeenDestructions { until: None, asked_at: clock.now() };
         Self {
             source: Box::new(source),
+            clock,
             random,
             known: Mutex::new(known),
             misses: AtomicU64::new(0),
-            destroyed_until: Mutex::new(None),
+            seen: Mutex::new(seen),
         }
     }
 
@@ -127,6 +148,24 @@ impl CachedKeyring {
         });
         known.owners.retain(|(tenant, _), key| !destroyed.contains(&(*tenant, *key)));
         dropped
+    }
+
+    /// Lets go of every person's key: none of them is surely there still. Those that tenants' own text is sealed by stay, which nobody
+    /// destroys.
+    fn drop_all_keys(&self) {
+        self.known().data.retain(|_, value| matches!(value, CachedKey::Destroyed));
+    }
+
+    /// Whether it was last answered too long ago for what is in memory to be relied on.
+    fn is_out_of_touch(&self) -> bool {
+        let (now, mut seen) = (self.clock.now(), self.seen());
+        // With a clock that was put back it would take longer.
+        seen.asked_at = seen.asked_at.min(now);
+        now.since(seen.asked_at) > LONGEST_UNSEEN
+    }
+
+    fn seen(&self) -> MutexGuard<'_, SeenDestructions> {
+        self.seen.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     fn known(&self) -> MutexGuard<'_, KnownKeys> {
@@ -278,15 +317,20 @@ impl Keyring for CachedKeyring {
     }
 
     fn drop_destroyed(&self) -> munshi_store::Result<usize> {
-        let until = *self.destroyed_until.lock().unwrap_or_else(PoisonError::into_inner);
         // One that was being fetched while it was destroyed may come into memory after it was let go of: so each is let go of again
         // for a while, which also bears with clocks that differ.
+        let (now, until) = (self.clock.now(), self.seen().until);
         let since = until.map_or(Timestamp::EPOCH, |until| until.minus(OVERLAP));
-        let destroyed = self.source.list_destroyed(since).map_err(Error::into_store)?;
+        let destroyed = self.source.list_destroyed(since).map_err(|error| {
+            if self.is_out_of_touch() {
+                self.drop_all_keys();
+            }
+            error.into_store()
+        })?;
         let latest = destroyed.iter().map(|key| key.at).max();
         let dropped = self.drop_keys(&destroyed.iter().map(|key| (key.tenant, key.id)).collect());
-        let mut until = self.destroyed_until.lock().unwrap_or_else(PoisonError::into_inner);
-        *until = until.max(latest);
+        let mut seen = self.seen();
+        *seen = SeenDestructions { until: seen.until.max(latest), asked_at: now };
         Ok(dropped)
     }
 

@@ -218,7 +218,14 @@ impl KeySource for KeyWorker {
 
     fn destroy(&self, entry: &KeyErasure) -> Result<()> {
         let entry = entry.clone();
-        self.call(move |store, runtime| runtime.block_on(store.destroy(entry)))
+        self.call(move |store, runtime| runtime.block_on(store.destroy(entry)))?;
+        // The keys are gone, whatever comes of this.
+        let _later = self.call(|store, runtime| {
+            let now = store.clock.now();
+            runtime.block_on(store.empty_log(now));
+            Ok(())
+        });
+        Ok(())
     }
 
     fn list_erasures(&self, after: Option<(TenantId, ErasureId)>, limit: u32) -> Result<Vec<KeyErasure>> {
@@ -226,7 +233,14 @@ impl KeySource for KeyWorker {
     }
 
     fn list_destroyed(&self, since: Timestamp) -> Result<Vec<DestroyedKey>> {
-        self.call(move |store, runtime| runtime.block_on(store.list_destroyed(since)))
+        self.call(move |store, runtime| {
+            let destroyed = runtime.block_on(store.list_destroyed(since))?;
+            // A process that was killed, or met with a reader, has not emptied the log.
+            if let Some(latest) = destroyed.iter().map(|key| key.at).max() {
+                runtime.block_on(store.empty_log(latest));
+            }
+            Ok(destroyed)
+        })
     }
 }
 
@@ -283,6 +297,8 @@ impl Owner {
         let wanted = self.wanted.get().copied();
         let wanted = wanted.ok_or_else(|| Error::Key("the main database was not opened yet".to_owned()))?;
         let place = &self.place;
+        // What is destroyed is not to stand in free parts of the file.
+        let options = StoreOptions { wipes_removed: true, ..place.options.clone() };
         if let (DatabaseAddress::Sqlite(file), WantedStore::Known(_)) = (&place.address, wanted)
             && !file.exists()
         {
@@ -291,20 +307,20 @@ impl Owner {
         let migrations = Migrations::new(&[crate::KEY_STORE_MIGRATIONS])?;
         if let WantedStore::Known(_) = wanted {
             let owner = place.owner.as_ref().unwrap_or(&place.address);
-            if migrate::load_state(owner, &place.options, &migrations).await?.applied.is_empty() {
+            if migrate::load_state(owner, &options, &migrations).await?.applied.is_empty() {
                 return Err(other_store(&place.address));
             }
         }
         let request = MigrationRequest {
             address: place.address.clone(),
             owner: place.owner.clone(),
-            options: place.options.clone(),
+            options: options.clone(),
             migrations: migrations.clone(),
             now: self.clock.now(),
             backups: None,
         };
         migrate::run(request).await?;
-        let db = Db::open(&place.address, &place.options, &migrations).await?;
+        let db = Db::open(&place.address, &options, &migrations).await?;
         let store = KeyStore::open(db, self.masters.clone(), self.clock.clone(), self.random.clone()).await?;
         match wanted {
             WantedStore::Known(id) if store.id().await? != id => Err(other_store(&place.address)),

@@ -2,9 +2,10 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use munshi_keys::{
-    CachedKeyring, KeyStorePlace, KeyWorker, MasterKeySource, MasterKeys, WantedStore, bind_store, find_store,
+    CachedKeyring, KEY_STORE_MIGRATIONS, KeySource, KeyStorePlace, KeyWorker, MasterKeySource, MasterKeys,
+    WantedStore, bind_store, find_store,
 };
-use munshi_store::{DatabaseAddress, Error, KeyErasure, Keyring, SealedBy, StoreOptions};
+use munshi_store::{DatabaseAddress, Db, Error, KeyErasure, Keyring, Migrations, SealedBy, StoreOptions};
 use munshi_test_support::database::TestDbStorage;
 use munshi_test_support::{DatabaseEngine, on_both_engines};
 use munshi_types::{DataKeyId, ErasureId, FakeClock, Id, SystemRandom, TenantId, Timestamp};
@@ -17,7 +18,8 @@ pub(crate) const WHERE: &[u8] = b"messages\0text\0here";
 pub(crate) struct Keys {
     pub(crate) address: DatabaseAddress,
     key_file: PathBuf,
-    _storage: TestDbStorage,
+    pub(crate) clock: Arc<FakeClock>,
+    storage: TestDbStorage,
 }
 
 impl Keys {
@@ -25,7 +27,8 @@ impl Keys {
         let (address, storage) =
             tokio::task::spawn_blocking(move || TestDbStorage::create(engine)).await.unwrap();
         let key_file = storage.folder().join("vault.key");
-        Self { address, key_file, _storage: storage }
+        let clock = Arc::new(FakeClock::new(Timestamp::from_micros(1_800_000_000_000_000)));
+        Self { address, key_file, clock, storage }
     }
 
     fn unbound(&self) -> KeyWorker {
@@ -35,8 +38,7 @@ impl Keys {
             options: StoreOptions { connections: 2, readers: 1, ..StoreOptions::default() },
         };
         let masters = Arc::new(MasterKeys::new(MasterKeySource::File(self.key_file.clone())));
-        let clock = Arc::new(FakeClock::new(Timestamp::from_micros(1_800_000_000_000_000)));
-        KeyWorker::new(place, masters, clock, Arc::new(SystemRandom))
+        KeyWorker::new(place, masters, self.clock.clone(), Arc::new(SystemRandom))
     }
 
     pub(crate) fn worker(&self, wanted: WantedStore) -> KeyWorker {
@@ -45,8 +47,25 @@ impl Keys {
         worker
     }
 
+    /// The folder with everything of it.
+    pub(crate) fn folder(&self) -> PathBuf {
+        self.storage.folder()
+    }
+
+    /// The database itself, beside the nodes.
+    pub(crate) async fn open_database(&self) -> Db {
+        let options = StoreOptions { connections: 1, readers: 1, ..StoreOptions::default() };
+        let migrations = Migrations::new(&[KEY_STORE_MIGRATIONS]).unwrap();
+        Db::open(&self.address, &options, &migrations).await.unwrap()
+    }
+
     pub(crate) fn node(&self) -> CachedKeyring {
-        CachedKeyring::new(self.worker(WantedStore::Any), Arc::new(SystemRandom), 100)
+        self.node_with(self.worker(WantedStore::Any), 100)
+    }
+
+    /// The same with keys from elsewhere, so many of which it keeps.
+    pub(crate) fn node_with(&self, source: impl KeySource + 'static, most: usize) -> CachedKeyring {
+        CachedKeyring::new(source, self.clock.clone(), Arc::new(SystemRandom), most)
     }
 }
 
@@ -157,6 +176,25 @@ on_both_engines! {
         .await;
     }
 
+    async fn a_key_of_the_tenants_own_is_never_destroyed(test: TestDb) {
+        let keys = Keys::new(test.engine()).await;
+        let (one, fresh) = (keys.node(), keys.node());
+        on_thread(move || {
+            let person = one.take_new_key(tenant(1)).unwrap();
+            let theirs = one.seal(tenant(1), SealedBy::Person(person), WHERE, b"hello").unwrap();
+            let own = one.seal(tenant(1), SealedBy::Tenant, WHERE, b"hello").unwrap();
+            let own_key = DataKeyId::from_uuid(Uuid::from_slice(&own[..16]).unwrap());
+            let entry = KeyErasure { keys: vec![person, own_key], ..erasure(person) };
+            let error = one.destroy_keys(&entry).unwrap_err();
+            assert!(matches!(&error, Error::ErasureRefused(what) if what.contains("no person's")), "{error}");
+            for sealed in [&theirs, &own] {
+                assert_eq!(fresh.open(tenant(1), WHERE, sealed).unwrap(), b"hello", "nor is the other key");
+            }
+            assert!(fresh.list_erasures(None, 10).unwrap().is_empty() && fresh.drop_destroyed().unwrap() == 0);
+        })
+        .await;
+    }
+
     async fn what_keys_were_destroyed_for_is_told_in_order(test: TestDb) {
         let keys = Keys::new(test.engine()).await;
         let node = keys.node();
@@ -196,7 +234,7 @@ on_both_engines! {
         .await;
         let (destroyer, entry) = (keys.node(), erasure(taken[7]));
         on_thread(move || destroyer.destroy_keys(&entry)).await.unwrap();
-        let fresh = CachedKeyring::new(keys.worker(WantedStore::Any), Arc::new(SystemRandom), 2 * MANY);
+        let fresh = keys.node_with(keys.worker(WantedStore::Any), 2 * MANY);
         on_thread(move || {
             assert_eq!(fresh.prefetch_limit(), MANY);
             fresh.prefetch_keys(tenant(1), &taken).unwrap();
@@ -235,7 +273,7 @@ on_both_engines! {
         assert!(error.contains("keys"), "{error}");
         assert!(!keys.key_file.exists(), "no key of the installation is made in passing");
         let worker = keys.worker(WantedStore::Any);
-        let node = CachedKeyring::new(worker.clone(), Arc::new(SystemRandom), 100);
+        let node = keys.node_with(worker.clone(), 100);
         let key = on_thread(move || node.take_new_key(tenant(1)).unwrap()).await;
         assert!(worker.knows(tenant(1), key).await.unwrap());
         assert!(!worker.knows(tenant(2), key).await.unwrap());

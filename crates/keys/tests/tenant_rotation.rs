@@ -3,10 +3,10 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use munshi_keys::{CachedKeyring, KEY_STORE_MIGRATIONS, TenantRotationStep, WantedStore};
-use munshi_store::{Db, Keyring, Migrations, PlatformScope, SealedBy, StoreOptions, across_tenants, params};
+use munshi_keys::{CachedKeyring, KeySource, TenantRotationStep, WantedStore};
+use munshi_store::{Error, Keyring, PlatformScope, PlatformTx, SealedBy, across_tenants, params};
 use munshi_test_support::on_both_engines;
-use munshi_types::{DataKeyId, SystemRandom, TenantId};
+use munshi_types::{DataKeyId, TenantId};
 
 use crate::store::{Keys, WHERE, erasure, on_thread, tenant};
 
@@ -15,6 +15,8 @@ const PERSONS: usize = 230;
 
 /// So many keys each maker makes.
 const MOST_MADE: usize = 150;
+
+const KEYS: PlatformScope = PlatformScope::new("keys");
 
 struct StopOnDrop(Arc<AtomicBool>);
 
@@ -37,16 +39,51 @@ fn opens_all(node: &CachedKeyring, sealed: &[Vec<u8>]) -> bool {
 
 /// The numbers of a tenant's keys, and by which of them data keys are wrapped.
 async fn numbers(keys: &Keys, of: TenantId) -> (Vec<i64>, Vec<i64>) {
-    let options = StoreOptions { connections: 1, readers: 1, ..StoreOptions::default() };
-    let migrations = Migrations::new(&[KEY_STORE_MIGRATIONS]).unwrap();
-    let db = Db::open(&keys.address, &options, &migrations).await.unwrap();
-    let read = move |tx: &mut munshi_store::PlatformTx<'_>| {
+    let db = keys.open_database().await;
+    let read = move |tx: &mut PlatformTx<'_>| {
         let own = "SELECT number FROM tenant_keys WHERE tenant_id = $1 ORDER BY number";
         let used = "SELECT DISTINCT wrapped_by FROM data_keys WHERE tenant_id = $1 ORDER BY wrapped_by";
         let own = tx.all(across_tenants(own), params![of], |row| row.get(0))?;
-        Ok::<_, munshi_store::Error>((own, tx.all(across_tenants(used), params![of], |row| row.get(0))?))
+        Ok::<_, Error>((own, tx.all(across_tenants(used), params![of], |row| row.get(0))?))
     };
-    db.platform(PlatformScope::new("keys")).read(read).await.unwrap()
+    db.platform(KEYS).read(read).await.unwrap()
+}
+
+/// A tenant's keys as a copy of the store has them: by which of the installation's its own is wrapped, that, and those that seal.
+struct CopiedKeys {
+    master: String,
+    wrapped: Vec<u8>,
+    sealing: Vec<(DataKeyId, Vec<u8>)>,
+}
+
+impl CopiedKeys {
+    async fn read(keys: &Keys) -> Self {
+        let read = |tx: &mut PlatformTx<'_>| {
+            let own = "SELECT master_id, wrapped FROM tenant_keys WHERE tenant_id = $1";
+            let (master, wrapped) =
+                tx.one(across_tenants(own), params![tenant(1)], |row| Ok((row.get(0)?, row.get(1)?)))?;
+            let sealing = "SELECT id, wrapped FROM data_keys WHERE tenant_id = $1";
+            let sealing =
+                tx.all(across_tenants(sealing), params![tenant(1)], |row| Ok((row.get(0)?, row.get(1)?)))?;
+            Ok::<_, Error>(Self { master, wrapped, sealing })
+        };
+        keys.open_database().await.platform(KEYS).read(read).await.unwrap()
+    }
+
+    /// All of it is of number 1 again.
+    async fn put_back(self, keys: &Keys) {
+        let write = move |tx: &mut PlatformTx<'_>| {
+            let own = "UPDATE tenant_keys SET number = 1, master_id = $2, wrapped = $3 WHERE tenant_id = $1";
+            tx.execute(across_tenants(own), params![tenant(1), self.master, self.wrapped])?;
+            for (id, wrapped) in self.sealing {
+                let text =
+                    "UPDATE data_keys SET wrapped_by = 1, wrapped = $3 WHERE tenant_id = $1 AND id = $2";
+                tx.execute(across_tenants(text), params![tenant(1), id, wrapped])?;
+            }
+            Ok::<_, Error>(())
+        };
+        keys.open_database().await.platform(KEYS).write(write).await.unwrap();
+    }
 }
 
 on_both_engines! {
@@ -135,6 +172,22 @@ on_both_engines! {
         assert!(on_thread(move || opens_all(&fresh, &sealed)).await);
     }
 
+    async fn a_number_that_is_another_key_now_is_not_taken_for_the_one_before(test: TestDb) {
+        let keys = Keys::new(test.engine()).await;
+        let (node, running) = (keys.node(), keys.worker(WantedStore::Any));
+        let key = on_thread(move || node.take_new_key(tenant(1)).unwrap()).await;
+        let copy = CopiedKeys::read(&keys).await;
+        keys.worker(WantedStore::Any).rotate_tenant(tenant(1)).await.unwrap().unwrap();
+        assert!(running.knows(tenant(1), key).await.unwrap(), "with number 2 in its memory");
+        // A copy from before is put back, and another node rotates again.
+        copy.put_back(&keys).await;
+        let again = keys.worker(WantedStore::Any).rotate_tenant(tenant(1)).await.unwrap().unwrap();
+        assert_eq!(again.number, 2);
+        assert!(running.knows(tenant(1), key).await.unwrap());
+        let made = on_thread(move || running.make_person_keys(tenant(1), 1).unwrap().remove(0).0).await;
+        assert!(keys.worker(WantedStore::Any).knows(tenant(1), made).await.unwrap(), "wrapped by the key of today");
+    }
+
     async fn a_rotation_is_of_one_tenant_and_of_none_that_has_no_keys(test: TestDb) {
         let keys = Keys::new(test.engine()).await;
         let (worker, node) = (keys.worker(WantedStore::Any), keys.node());
@@ -150,8 +203,8 @@ on_both_engines! {
         let rotated = worker.rotate_tenant(tenant(1)).await.unwrap().unwrap();
         assert_eq!((rotated.number, rotated.resumed), (2, false));
         assert_eq!(numbers(&keys, tenant(2)).await, (vec![1], vec![1]));
-        let fresh = CachedKeyring::new(keys.worker(WantedStore::Any), Arc::new(SystemRandom), 100);
+        let fresh = keys.node();
         let forgotten = on_thread(move || fresh.seal(tenant(1), SealedBy::Person(gone), WHERE, b"hello"));
-        assert!(matches!(forgotten.await, Err(munshi_store::Error::Forgotten(_))), "what was destroyed stays so");
+        assert!(matches!(forgotten.await, Err(Error::Forgotten(_))), "what was destroyed stays so");
     }
 }

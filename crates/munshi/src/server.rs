@@ -12,7 +12,7 @@ use munshi_web::{App, HttpServer, Metrics};
 use munshi_wiring::engine::ConfiguredEngine;
 use munshi_wiring::failure::{CommandFailure, Exit, Result};
 use munshi_wiring::row_sealing::RowSealer;
-use munshi_wiring::{account, erasure, installation, jobs, packs};
+use munshi_wiring::{account, data_folder, erasure, installation, jobs, key_copies, packs};
 use tokio::task::JoinSet;
 use tokio_util::sync::CancellationToken;
 
@@ -55,7 +55,7 @@ impl ServerBootstrap {
         let runner = Arc::new(jobs::build_runner(config, &db, &clock, &queue, &turns).await?);
         let api = api::build(config, &db, &clock, resolver.clone(), &turns, self.proofs).await?;
         let sealer = RowSealer::from_config(config, &db, &clock);
-        let keys_of = db.clone();
+        let (keys_of, own_clock) = (db.clone(), clock.clone());
         let parts = ReadinessParts {
             db,
             runner: runner.clone(),
@@ -85,6 +85,7 @@ impl ServerBootstrap {
         });
         tasks.spawn(sealer.run(stop.clone()));
         tasks.spawn(erasure::watch_destroyed(keys_of, stop.clone()));
+        tasks.spawn(key_copies::watch_age(data_folder::key_copies(config), own_clock, stop.clone()));
         tasks.spawn({
             let (host, stop) = (turns.host, stop.clone());
             async move { host.serve(stop).await }

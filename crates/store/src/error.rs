@@ -48,6 +48,10 @@ pub enum Error {
     #[error("{0} was forgotten: its key was destroyed")]
     Forgotten(String),
 
+    /// An erasure names a key that is no person's. No key was destroyed, and none will be: somebody has to look at it.
+    #[error("{0}")]
+    ErasureRefused(String),
+
     /// The calling code is wrong: a malformed statement, a missing parameter, a unit inside a unit.
     #[error("programming error in a unit of work: {0}")]
     Misuse(String),
@@ -111,6 +115,7 @@ impl Error {
             Self::Decode(_) => "decode",
             Self::KeysUnavailable(_) => "keys_unavailable",
             Self::Forgotten(_) => "forgotten",
+            Self::ErasureRefused(_) => "erasure_refused",
             Self::Misuse(_) => "misuse",
             Self::Panicked(_) => "panicked",
             Self::Schema(_) => "schema",

@@ -1,6 +1,7 @@
 //! Looking after a database: readiness, copies, restoring, examining.
 
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use munshi_types::Timestamp;
 
@@ -59,8 +60,14 @@ impl Db {
     /// Brings SQLite's log into the file and cuts it, so that nothing is left in it of what was removed. Nothing on Postgres.
     pub async fn empty_log(&self) -> Result<()> {
         let DatabaseAddress::Sqlite(path) = self.address().clone() else { return Ok(()) };
-        let options = self.options().clone();
-        run_blocking(move || rewrite::empty_log(&path, &options)).await
+        let patience = self.options().busy_timeout;
+        run_blocking(move || rewrite::empty_log(&path, patience)).await
+    }
+
+    /// The same for whoever tries again later: it holds up those who write for hardly longer than `patience`.
+    pub async fn try_empty_log(&self, patience: Duration) -> Result<()> {
+        let DatabaseAddress::Sqlite(path) = self.address().clone() else { return Ok(()) };
+        run_blocking(move || rewrite::empty_log(&path, patience)).await
     }
 
     /// Copies the live database to `target` while others go on working; SQLite only.

@@ -50,13 +50,15 @@ pub trait Keyring: Send + Sync + fmt::Debug {
     /// Remembers such a key. Only what is committed.
     fn remember_key(&self, tenant: TenantId, owner: Uuid, key: DataKeyId);
 
-    /// Destroys keys for good and writes down what for, both or neither. Again it changes nothing. It waits for the key store.
+    /// Destroys persons' keys for good and writes down what for, both or neither. Again it changes nothing. [`Error::ErasureRefused`]
+    /// where one of them is no person's. It waits for the key store.
     fn destroy_keys(&self, entry: &KeyErasure) -> Result<()>;
 
     /// What keys were destroyed for, in the order of tenants and ids. It waits for the key store.
     fn list_erasures(&self, after: Option<(TenantId, ErasureId)>, limit: u32) -> Result<Vec<KeyErasure>>;
 
-    /// Lets go of keys that another process has destroyed, and says how many. It waits for the key store.
+    /// Lets go of keys that another process has destroyed, and says how many. It waits for the key store; where that has not answered for
+    /// too long, it lets go of every person's key.
     fn drop_destroyed(&self) -> Result<usize>;
 
     /// Fetches those of these keys that are not in memory yet, all in one request. At most [`prefetch_limit`](Self::prefetch_limit).

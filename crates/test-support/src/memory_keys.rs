@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use munshi_keys::{CachedKeyring, DestroyedKey, KeySource, OwnKey, Result, SealKey, StoredKey};
 use munshi_store::{KeyErasure, Keyring};
-use munshi_types::{DataKeyId, ErasureId, Id, IdGenerator, SystemRandom, TenantId, Timestamp};
+use munshi_types::{DataKeyId, ErasureId, Id, IdGenerator, SystemClock, SystemRandom, TenantId, Timestamp};
 use uuid::Uuid;
 
 /// A keyring for the handles on the databases of tests. The ids name the keys of persons.
@@ -16,12 +16,16 @@ pub fn memory_keyring(ids: IdGenerator) -> Arc<dyn Keyring> {
 
 /// The same, which keeps so many keys in memory, and counts how often it asked for some.
 pub fn bounded_keyring(ids: IdGenerator, most: usize) -> Arc<CachedKeyring> {
-    Arc::new(CachedKeyring::new(KeysOf { ids, erased: Mutex::default() }, Arc::new(SystemRandom), most))
+    Arc::new(build(KeysOf { ids, erased: Mutex::default() }, most))
 }
 
 /// A keyring whose store of keys does not answer.
 pub fn unreachable_keyring() -> Arc<dyn Keyring> {
-    Arc::new(CachedKeyring::new(UnreachableKeys, Arc::new(SystemRandom), 1000))
+    Arc::new(build(UnreachableKeys, 1000))
+}
+
+fn build(source: impl KeySource + 'static, most: usize) -> CachedKeyring {
+    CachedKeyring::new(source, Arc::new(SystemClock), Arc::new(SystemRandom), most)
 }
 
 struct UnreachableKeys;
@@ -100,6 +104,12 @@ impl KeySource for KeysOf {
     }
 
     fn destroy(&self, entry: &KeyErasure) -> Result<()> {
+        for which in [OwnKey::Tenant, OwnKey::Hash] {
+            if entry.keys.contains(&self.load_or_create_own(entry.tenant, which)?.0) {
+                let what = format!("erasure {} names a key that is no person's", entry.id);
+                return Err(munshi_store::Error::ErasureRefused(what).into());
+            }
+        }
         let mut erased = self.erased();
         if erased.iter().all(|known| known.id != entry.id) {
             erased.push(entry.clone());

@@ -159,6 +159,7 @@ impl From<munshi_store::Error> for CommandFailure {
             Error::Conflict { .. } => Self::already_there(text),
             Error::Schema(_) => Self::new(Exit::Schema, text),
             Error::Forgotten(_) => Self::not_found(text),
+            Error::ErasureRefused(_) => Self::refused(text),
             Error::KeysUnavailable(_) => Self::new(Exit::Database, text)
                 .hint("check that the store of keys is there and keys.url is correct; run `munshi doctor` for details"),
             Error::Address(_) => Self::new(Exit::Settings, text),

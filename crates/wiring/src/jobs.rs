@@ -38,6 +38,7 @@ async fn set_schedules(db: &Db, clock: &dyn Clock) -> Result<()> {
     tools::schedule(db, clock).await?;
     munshi_conversations::rollups::job::set_schedule(db, clock).await?;
     munshi_safety::audit::set_schedules(db, clock).await?;
+    munshi_erasure::set_schedule(db, clock).await?;
     housekeeping::schedule(db, clock).await
 }
 

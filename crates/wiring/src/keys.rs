@@ -37,14 +37,18 @@ impl ConfiguredKeys {
             readers: 1,
             connections: 2,
             statement_timeout: config.store.statement_timeout,
-            wipes_removed: true,
             ..StoreOptions::default()
         };
         let place =
             KeyStorePlace { address: address.clone(), owner: owner.transpose()?, options: options.clone() };
         let masters: Arc<MasterKeys> = vault::source(config)?.into();
         let worker = KeyWorker::new(place, masters.clone(), Arc::new(SystemClock), Arc::new(SystemRandom));
-        let keyring = CachedKeyring::new(worker.clone(), Arc::new(SystemRandom), config.keys.cached);
+        let keyring = CachedKeyring::new(
+            worker.clone(),
+            Arc::new(SystemClock),
+            Arc::new(SystemRandom),
+            config.keys.cached,
+        );
         Ok(Self {
             masters,
             worker,

@@ -1,15 +1,14 @@
 //! `munshi backup [FILE]`: a checked copy of the database, also while the server runs.
 
 use std::path::{Path, PathBuf};
-use std::time::Duration;
 
 use clap::Args;
 use munshi_config::Config;
 use munshi_operations::backups::{BackupView, MakeBackup, MakeBackupInput};
 use munshi_store::{DatabaseAddress, StoreOptions, maintenance};
-use munshi_wiring::data_folder;
 use munshi_wiring::database::ConfiguredDatabase;
 use munshi_wiring::failure::{CommandFailure, Result};
+use munshi_wiring::{data_folder, key_copies};
 
 use crate::context::CommandContext;
 use crate::operation_client::OperationTarget;
@@ -25,9 +24,6 @@ pub(crate) struct BackupArguments {
     #[arg(long)]
     keys: bool,
 }
-
-/// So long copies of the keys are kept here.
-const KEYS_KEPT: Duration = Duration::from_secs(30 * 24 * 60 * 60);
 
 pub(super) fn run(context: &CommandContext, arguments: BackupArguments) -> Result<()> {
     if context.server.is_some() {
@@ -115,30 +111,23 @@ impl BackupSource {
     }
 
     fn default_target(self, context: &CommandContext, config: &Config) -> PathBuf {
-        let time = maintenance::format_timestamp(context.now());
+        let now = context.now();
         match self {
-            Self::Database => data_folder::backups(config).join(format!("munshi-{time}.db")),
-            Self::Keys => data_folder::key_copies(config).join(format!("keys-{time}.db")),
+            Self::Database => {
+                let time = maintenance::format_timestamp(now);
+                data_folder::backups(config).join(format!("munshi-{time}.db"))
+            }
+            Self::Keys => data_folder::key_copies(config).join(key_copies::name_copy(now)),
         }
     }
 }
 
-/// Copies of the keys that we made and that are too old. Others are theirs who made them.
 fn remove_old_copies(context: &CommandContext, config: &Config) -> Result<()> {
     let folder = data_folder::key_copies(config);
-    let failed = |error: std::io::Error| {
+    let removed = key_copies::remove_old(&folder, context.now());
+    removed.map(drop).map_err(|error| {
         CommandFailure::failed(format!("old copies in {} can't be removed: {error}", folder.display()))
-    };
-    let Ok(entries) = std::fs::read_dir(&folder) else { return Ok(()) };
-    let oldest = format!("keys-{}.db", maintenance::format_timestamp(context.now().minus(KEYS_KEPT)));
-    for entry in entries {
-        let entry = entry.map_err(failed)?;
-        let name = entry.file_name().to_string_lossy().into_owned();
-        if name.starts_with("keys-") && name.ends_with(".db") && name < oldest {
-            std::fs::remove_file(entry.path()).map_err(failed)?;
-        }
-    }
-    Ok(())
+    })
 }
 
 /// A server keeps its copies on its own machine.

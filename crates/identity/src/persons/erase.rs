@@ -36,6 +36,15 @@ pub fn detach(tx: &mut Tx<'_>, person: PersonId, now: Timestamp) -> Result<()> {
     Ok(())
 }
 
+/// Whom somebody turned out to be, most themself; none where this database does not know them.
+pub fn find_head(tx: &mut Tx<'_>, person: PersonId) -> Result<Option<PersonId>> {
+    tx.optional(
+        "SELECT COALESCE(merged_into, id) FROM persons WHERE tenant_id = $1 AND id = $2",
+        params![person],
+        |row| row.get(0),
+    )
+}
+
 /// Somebody and those who turned out to be them.
 pub fn list_group(tx: &mut Tx<'_>, person: PersonId) -> Result<Vec<PersonId>> {
     tx.all(

@@ -12,14 +12,15 @@ mod sealed_contacts;
 
 pub use administration::{clear_browsers, save};
 pub use contacts::{MOST_REACHED, PersonContacts, find_contacts, list_contacts, load_change_number};
-pub use erase::{PERSONAL_DATA, detach, list_group};
+pub use erase::{PERSONAL_DATA, detach, find_head, list_group};
 pub use lists::{PersonFilter, list, list_by_name, list_members};
 pub use matching::{PersonMatch, find_or_add, lock_living};
 pub use merge::{PersonMerge, merge};
 pub use operator::find_or_add_operator;
 pub(crate) use operator::sync_operator_role;
 pub use person_keys::{
-    SEALING, find_seal, list_keys, list_newest_keys, restore_key, seal_by_owner, seal_by_person,
+    SEALING, find_or_assign_key, find_seal, list_keys, list_newest_keys, restore_key, seal_by_owner,
+    seal_by_person,
 };
 pub(crate) use sealed_contacts::{AddressKey, seal_name_and_tags, seal_plain_addresses};
 

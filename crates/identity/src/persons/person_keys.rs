@@ -14,10 +14,13 @@ pub fn seal_by_person(tx: &mut Tx<'_>, person: PersonId) -> Result<SealedBy> {
     if let Some(known) = tx.find_owner_key(person.as_uuid())? {
         return Ok(SealedBy::Person(known));
     }
-    match find_key(tx, person)? {
-        Some(key) => remember(tx, person, key),
-        None => assign_key(tx, person).and_then(|key| remember(tx, person, key)),
-    }
+    let key = find_or_assign_key(tx, person)?;
+    remember(tx, person, key)
+}
+
+/// The key of a person as this database says, whatever the process remembers from another copy of it.
+pub fn find_or_assign_key(tx: &mut Tx<'_>, person: PersonId) -> Result<DataKeyId> {
+    find_key(tx, person)?.map_or_else(|| assign_key(tx, person), Ok)
 }
 
 /// The same for somebody who has a key already.

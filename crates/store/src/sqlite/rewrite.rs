@@ -1,6 +1,7 @@
 //! Leaving nothing behind of what was overwritten or removed: in the log, and in the file itself.
 
 use std::path::Path;
+use std::time::Duration;
 
 use super::connection::SqliteConnection;
 use super::errors::translate;
@@ -8,9 +9,9 @@ use crate::error::{Error, Result};
 use crate::options::StoreOptions;
 
 /// Brings the whole log into the file and cuts it to nothing. Refused while somebody reads an older state of the file for longer
-/// than others wait for a lock.
-pub(crate) fn empty_log(path: &Path, options: &StoreOptions) -> Result<()> {
-    let connection = SqliteConnection::open_writer(path, options.busy_timeout)?;
+/// than `patience`.
+pub(crate) fn empty_log(path: &Path, patience: Duration) -> Result<()> {
+    let connection = SqliteConnection::open_writer(path, patience)?;
     truncate_log(&connection, path)
 }
 

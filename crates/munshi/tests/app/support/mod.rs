@@ -149,7 +149,7 @@ impl Installation {
     pub(crate) async fn open(&self) -> Db {
         let migrations = Migrations::new(TABLES).unwrap();
         let worker = self.keys();
-        let keyring = CachedKeyring::new(worker.clone(), Arc::new(SystemRandom), 100);
+        let keyring = CachedKeyring::new(worker.clone(), Arc::new(SystemClock), Arc::new(SystemRandom), 100);
         let options = StoreOptions { keyring: Some(Arc::new(keyring)), ..StoreOptions::default() };
         let db = Db::open(&self.address, &options, &migrations).await.unwrap();
         munshi_keys::bind_store(&db, &worker, MORNING).await.unwrap();

@@ -1,0 +1,82 @@
+//! A destroyed key leaves none of its bytes in SQLite's files.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use munshi_keys::CachedKeyring;
+use munshi_store::{Error, Keyring, PlatformScope, PlatformTx, across_tenants, params};
+use munshi_test_support::{DatabaseEngine, UnitHold, wait_until};
+use munshi_types::DataKeyId;
+use tokio::task::JoinSet;
+
+use crate::store::{Keys, erasure, on_thread, tenant};
+
+const KEYS: PlatformScope = PlatformScope::new("keys");
+
+/// A key as it lies in the store.
+async fn load_wrapped(keys: &Keys, key: DataKeyId) -> Vec<u8> {
+    let read = move |tx: &mut PlatformTx<'_>| {
+        let text = "SELECT wrapped FROM data_keys WHERE tenant_id = $1 AND id = $2";
+        tx.one(across_tenants(text), params![tenant(1), key], |row| row.get::<Vec<u8>>(0))
+    };
+    keys.open_database().await.platform(KEYS).read(read).await.unwrap()
+}
+
+/// The files with these bytes in them.
+fn find_files(folder: &Path, bytes: &[u8]) -> Vec<PathBuf> {
+    let files = std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
+    let holds = |file: &PathBuf| std::fs::read(file).unwrap().windows(bytes.len()).any(|part| part == bytes);
+    files.filter(holds).collect()
+}
+
+/// Where the log could not be emptied at once, it is at the next look.
+async fn wait_until_gone(node: &Arc<CachedKeyring>, folder: &Path, bytes: &[u8]) {
+    wait_until(async || {
+        let node = node.clone();
+        on_thread(move || node.drop_destroyed().unwrap()).await;
+        find_files(folder, bytes).is_empty()
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn no_file_holds_a_destroyed_key() {
+    let keys = Keys::new(DatabaseEngine::Sqlite).await;
+    let (node, folder) = (Arc::new(keys.node()), keys.folder());
+    let maker = node.clone();
+    let key = on_thread(move || maker.take_new_key(tenant(1)).unwrap()).await;
+    let wrapped = load_wrapped(&keys, key).await;
+    assert!(!find_files(&folder, &wrapped).is_empty());
+    let destroyer = node.clone();
+    on_thread(move || destroyer.destroy_keys(&erasure(key)).unwrap()).await;
+    wait_until_gone(&node, &folder, &wrapped).await;
+}
+
+#[tokio::test]
+async fn a_reader_puts_it_off_and_nothing_fails() {
+    let keys = Keys::new(DatabaseEngine::Sqlite).await;
+    let (node, folder) = (Arc::new(keys.node()), keys.folder());
+    let maker = node.clone();
+    let key = on_thread(move || maker.take_new_key(tenant(1)).unwrap()).await;
+    let wrapped = load_wrapped(&keys, key).await;
+    // As a copy that is being made.
+    let (hold, database) = (UnitHold::default(), keys.open_database().await);
+    let held = hold.clone();
+    let mut reading = JoinSet::new();
+    reading.spawn(async move {
+        let read = move |tx: &mut PlatformTx<'_>| {
+            let count: i64 =
+                tx.one(across_tenants("SELECT count(*) FROM data_keys"), &[], |row| row.get(0))?;
+            held.wait();
+            Ok::<_, Error>(count)
+        };
+        database.platform(KEYS).read(read).await.unwrap()
+    });
+    hold.reached().await;
+    let destroyer = node.clone();
+    on_thread(move || destroyer.destroy_keys(&erasure(key)).unwrap()).await;
+    assert!(!find_files(&folder, &wrapped).is_empty(), "what is read is there still");
+    hold.release();
+    assert!(reading.join_next().await.unwrap().unwrap() > 0);
+    wait_until_gone(&node, &folder, &wrapped).await;
+}
