@@ -34,6 +34,8 @@ pub struct SubjectRecord {
     /// Its own id, and those of records that turned out to be the same.
     pub ids: Vec<Uuid>,
     pub name: String,
+    /// How they are reached, as far as the pack knows: a person of the workspace who is reached so is the same one.
+    pub addresses: Vec<ContactAddress>,
     /// Whether the text or address means this one surely: a name that is only near does not.
     pub is_exact: bool,
     /// What should be settled first, in words: somebody who owes money is not forgotten by the way.

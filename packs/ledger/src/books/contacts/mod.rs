@@ -97,6 +97,19 @@ pub fn list_by_phone(tx: &mut Tx<'_>, phone: &str) -> Result<Vec<Contact>> {
     )?)
 }
 
+/// The same also where a contact that was merged into them has the number.
+pub fn list_roots_by_phone(tx: &mut Tx<'_>, phone: &str) -> Result<Vec<Contact>> {
+    let phone = ContactAddress::phone(phone)?;
+    Ok(tx.all(
+        "SELECT id, name, is_customer, is_supplier, is_staff, phone, credit_limit, balance, merged_into, made_at
+         FROM ledger_contacts WHERE tenant_id = $1 AND merged_into IS NULL
+           AND id IN (SELECT COALESCE(m.merged_into, m.id) FROM ledger_contacts m WHERE m.tenant_id = $1 AND m.phone = $2)
+         ORDER BY made_at, id LIMIT 20",
+        params![phone.as_str()],
+        read,
+    )?)
+}
+
 /// All that were not merged, the newest first.
 pub fn list(tx: &mut Tx<'_>, request: &PageRequest) -> Result<Page<Contact>> {
     let rows = tx.all(
