@@ -37,7 +37,7 @@ pub fn begin(
     now: Timestamp,
 ) -> Result<Erasure> {
     let (persons, keys) =
-        request.person.map_or(Ok((Vec::new(), Vec::new())), |person| list_group(tx, person))?;
+        request.person.map_or(Ok((Vec::new(), Vec::new())), |person| lock_group(tx, person))?;
     for person in &persons {
         persons::detach(tx, *person, now)?;
     }
@@ -60,10 +60,10 @@ pub fn begin(
     Ok(erasure)
 }
 
-/// Somebody with everybody who turned out to be them, and the key of each, in the same order. Who has none yet is given one: so what is
+/// Somebody with everybody who turned out to be them, held, and the key of each, in the same order. Who has none yet is given one: so what is
 /// written for them until it is destroyed goes with it, and no other comes after it.
-fn list_group(tx: &mut Tx<'_>, person: PersonId) -> Result<(Vec<PersonId>, Vec<DataKeyId>)> {
-    let group = persons::list_group(tx, person)?;
+fn lock_group(tx: &mut Tx<'_>, person: PersonId) -> Result<(Vec<PersonId>, Vec<DataKeyId>)> {
+    let group = persons::lock_group(tx, person)?;
     for one in &group {
         persons::seal_by_person(tx, *one)?;
     }
