@@ -32,6 +32,8 @@ impl ErasureService {
                 self.end_what_is_open(tenant, &erasure).await?;
             }
             self.destroy_keys(tenant, &erasure).await?;
+            // What was let in before that, or went on for longer, can write nothing more.
+            self.end_what_is_open(tenant, &erasure).await?;
             in_background(self.erase_rows(tenant, &erasure)).await?;
             self.end(tenant, id).await?;
         }

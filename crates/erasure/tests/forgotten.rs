@@ -3,11 +3,12 @@
 use munshi_conversations::messages;
 use munshi_conversations::runs::{self, RunFilter};
 use munshi_conversations::sessions::{self, SessionFilter};
-use munshi_erasure::{ErasureReceipt, ErasureState};
+use munshi_erasure::{ErasureReceipt, ErasureState, rows};
 use munshi_identity::{ContactAddress, persons};
 use munshi_ledger::books::{balances, contacts, verify};
 use munshi_safety::acts;
 use munshi_store::{KeyErasure, PageRequest, Tx, params};
+use munshi_test_app::{build_message, parse_target};
 use munshi_test_support::on_both_engines;
 use serde_json::json;
 
@@ -101,6 +102,31 @@ on_both_engines! {
         assert_eq!(shop.app.read_number(shop.tenant, open).await, 0);
         let pending = "SELECT count(*) FROM approvals WHERE tenant_id = $1 AND state = 'pending'";
         assert_eq!(shop.app.read_number(shop.tenant, pending).await, 0);
+    }
+
+    async fn what_was_let_in_before_the_keys_went_ends_behind_them(test: TestDb) {
+        let shop = Shop::open(&test).await;
+        let (tenant, id) = (shop.tenant, shop.begin().await);
+        // Whoever destroyed the keys died there, and nobody had ended what came in the moment before.
+        let keys = test.db.read(tenant, move |tx| rows::find(tx, id)).await.unwrap().unwrap().keys;
+        let (keyring, now) = (test.db.keyring().unwrap(), shop.app.clock.now());
+        let entry = KeyErasure { tenant, id: shop.app.ids.next(), keys, body: json!({}) };
+        tokio::task::spawn_blocking(move || keyring.destroy_keys(&entry)).await.unwrap().unwrap();
+        let mark = "UPDATE erasures SET destroyed_at = $3 WHERE tenant_id = $1 AND id = $2";
+        test.db.write(tenant, move |tx: &mut Tx<'_>| tx.execute(mark, params![id, now])).await.unwrap();
+        let open = "SELECT count(*) FROM runs WHERE tenant_id = $1 AND ended_at IS NULL";
+        assert_eq!(shop.app.read_number(tenant, open).await, 1);
+        shop.service().carry_out(tenant, id).await.unwrap();
+        assert_eq!(shop.app.read_number(tenant, open).await, 0);
+    }
+
+    async fn nothing_begins_for_somebody_who_is_being_forgotten(test: TestDb) {
+        let shop = Shop::open(&test).await;
+        shop.begin().await;
+        let message = build_message(parse_target("handle:shop"), shop.person, "9", "one thing more");
+        assert!(shop.app.engine.receive(message).await.is_err());
+        let runs = "SELECT count(*) FROM runs WHERE tenant_id = $1";
+        assert_eq!(shop.app.read_number(shop.tenant, runs).await, 3);
     }
 
     async fn lists_go_on_between_the_key_and_the_rows(test: TestDb) {
