@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use munshi_identity::persons;
-use munshi_jobs::{JobQueue, NewJob};
+use munshi_jobs::NewJob;
 use munshi_store::{AdminTx, Tx};
 use munshi_types::{DataKeyId, ErasureId, PersonId, Timestamp};
 use serde_json::json;
@@ -13,6 +13,7 @@ use uuid::Uuid;
 use crate::error::Result;
 use crate::job::{ERASE, ErasureJobPayload};
 use crate::rows::{self, Erasure};
+use crate::service::ErasureService;
 
 /// Whoever asked goes on with it at once; the job is for when they can't.
 const TAKEOVER: Duration = Duration::from_secs(30);
@@ -29,10 +30,10 @@ pub struct ErasureRequest {
 }
 
 /// Writes down that somebody is to be forgotten, and takes from them everything they are known by: whoever writes from there is
-/// somebody new from now on. From here on it comes to its end, whatever happens.
+/// somebody new from now on, and nobody comes upon what packs know of them. From here on it comes to its end, whatever happens.
 pub fn begin(
     tx: &mut AdminTx<'_, '_>,
-    queue: &JobQueue,
+    service: &ErasureService,
     request: ErasureRequest,
     now: Timestamp,
 ) -> Result<Erasure> {
@@ -41,6 +42,7 @@ pub fn begin(
     for person in &persons {
         persons::detach(tx, *person, now)?;
     }
+    let counts = detach_records(tx, service, &request.records, now)?;
     let erasure = Erasure {
         id: request.id,
         persons,
@@ -50,14 +52,30 @@ pub fn begin(
         asked_at: now,
         destroyed_at: None,
         ended_at: None,
-        counts: BTreeMap::new(),
+        counts,
     };
     rows::add(tx, &erasure)?;
     let job = NewJob::new(ERASE, &ErasureJobPayload { erasure: erasure.id })?;
-    queue.enqueue(tx, &job.unique(erasure.id.to_string()).run_at(now.plus(TAKEOVER)))?;
+    service.queue.enqueue(tx, &job.unique(erasure.id.to_string()).run_at(now.plus(TAKEOVER)))?;
     let payload = json!({ "persons": erasure.persons, "records": erasure.records });
     tx.note("person.erasure_begun", erasure.id.to_string(), payload);
     Ok(erasure)
+}
+
+/// Says how many rows were changed, by kind. What is of a pack that is not installed is found out when it is carried out.
+fn detach_records(
+    tx: &mut Tx<'_>,
+    service: &ErasureService,
+    records: &BTreeMap<String, Vec<Uuid>>,
+    now: Timestamp,
+) -> Result<BTreeMap<String, u64>> {
+    let mut counts = BTreeMap::new();
+    for known in &service.packs.subjects {
+        for record in records.get(known.pack).into_iter().flatten() {
+            *counts.entry(known.name().to_owned()).or_default() += known.detach(tx, *record, now)?;
+        }
+    }
+    Ok(counts)
 }
 
 /// Somebody with everybody who turned out to be them, held, and the key of each, in the same order. Who has none yet is given one: so what is

@@ -5,7 +5,7 @@ use munshi_conversations::runs::{self, RunFilter};
 use munshi_conversations::sessions::{self, SessionFilter};
 use munshi_erasure::{ErasureReceipt, ErasureState, rows};
 use munshi_identity::{ContactAddress, persons};
-use munshi_ledger::books::{balances, contacts, verify};
+use munshi_ledger::books::{NameMatch, balances, contacts, verify};
 use munshi_safety::acts;
 use munshi_store::{KeyErasure, PageRequest, Tx, params};
 use munshi_test_app::{build_message, parse_target};
@@ -92,6 +92,21 @@ on_both_engines! {
         let meet = move |tx: &mut Tx<'_>| persons::find_or_add(tx, &ids, &[phone], "", now);
         let met = test.db.write(shop.tenant, meet).await.unwrap();
         assert_ne!(met.person.id, shop.person);
+    }
+
+    async fn nobody_comes_upon_a_contact_from_the_moment_it_was_asked_for(test: TestDb) {
+        let shop = Shop::open(&test).await;
+        shop.begin().await;
+        let contact = shop.contact.clone();
+        let look = move |tx: &mut Tx<'_>| {
+            assert_eq!(contacts::find(tx, "Rameshwari Devi")?, NameMatch::Nobody);
+            assert_eq!(contacts::list_by_phone(tx, PHONE)?, []);
+            let left = contacts::get(tx, contact.id)?;
+            assert!(left.name.starts_with("Forgotten ") && left.phone.is_none(), "{left:?}");
+            assert_eq!(left.balance, contact.balance);
+            Ok::<_, munshi_ledger::Error>(())
+        };
+        test.db.read(shop.tenant, look).await.unwrap();
     }
 
     async fn a_tool_under_way_writes_nothing_more(test: TestDb) {

@@ -62,6 +62,10 @@ impl SubjectRecords for ContactRecords {
         Ok(all)
     }
 
+    fn detach(&self, tx: &mut Tx<'_>, record: Uuid, now: Timestamp) -> Result<u64> {
+        contacts::detach(tx, ContactId::from_uuid(record), now).map_err(into_store)
+    }
+
     fn erase(&self, tx: &mut Tx<'_>, record: Uuid, now: Timestamp) -> Result<u64> {
         contacts::forget(tx, ContactId::from_uuid(record), now).map_err(into_store)
     }

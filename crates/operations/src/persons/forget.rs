@@ -128,7 +128,7 @@ fn start(
     request: ErasureRequest,
     now: Timestamp,
 ) -> Result<Erasure, OperationError> {
-    erasure::begin(tx, &service.queue, request, now).map_err(OperationError::unavailable)
+    erasure::begin(tx, service, request, now).map_err(OperationError::unavailable)
 }
 
 /// Who works here leaves first: what they may do ends by rules of its own.

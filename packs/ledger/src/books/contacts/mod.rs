@@ -2,7 +2,7 @@
 //!
 //! # Layout
 //! - [`add`], [`change`]: new ones, and what is known of them; [`find`](fn@find): who a name means
-//! - [`merge`](fn@merge): two that are one; [`forget`](fn@forget): one who is forgotten
+//! - [`merge`](fn@merge): two that are one; [`detach`], [`forget`](fn@forget): one who is forgotten
 //! - `entry_effects`: their kept balance and roles
 
 pub(super) mod add;
@@ -11,7 +11,7 @@ mod forget;
 mod merge;
 
 pub use add::{NewContact, add, set_limit, update};
-pub use forget::forget;
+pub use forget::{detach, forget};
 pub use merge::merge;
 pub(super) use merge::merge_keeping_details;
 
