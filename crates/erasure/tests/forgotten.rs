@@ -144,6 +144,62 @@ on_both_engines! {
         assert_eq!(shop.app.read_number(shop.tenant, runs).await, 3);
     }
 
+    async fn vectors_go_where_only_the_books_knew_them_too(test: TestDb) {
+        let shop = Shop::open(&test).await;
+        let now = shop.app.clock.now();
+        let keep = move |tx: &mut Tx<'_>| {
+            tx.execute(
+                "INSERT INTO embedding_cache (tenant_id, model, text_hash, dimension, vector, made_at)
+                 VALUES ($1, 'a model', $2, 1, $2, $3)",
+                params![&[7_u8; 4][..], now],
+            )
+        };
+        test.db.write(shop.tenant, keep).await.unwrap();
+        let id = shop.begin_for(None).await;
+        shop.service().carry_out(shop.tenant, id).await.unwrap();
+        let vectors = "SELECT count(*) FROM embedding_cache WHERE tenant_id = $1";
+        assert_eq!(shop.app.read_number(shop.tenant, vectors).await, 0);
+    }
+
+    async fn alerts_and_answers_that_name_them_by_an_id_go(test: TestDb) {
+        let shop = Shop::open(&test).await;
+        let (person, contact, ids, now) = (shop.person, shop.contact.id, shop.app.ids.clone(), shop.app.clock.now());
+        let keep = move |tx: &mut Tx<'_>| {
+            let key: munshi_types::KeyId = ids.next();
+            tx.execute(
+                "INSERT INTO api_keys (tenant_id, id, name, person_id, made_by, made_at, speaks_as)
+                 VALUES ($1, $2, 'a key', $3, 'a test', $4, 'person')",
+                params![key, person, now],
+            )?;
+            for caller in [format!("key {key}"), "machine a test".to_owned()] {
+                tx.execute(
+                    "INSERT INTO answered_requests (tenant_id, caller, key, operation, digest, asked_at)
+                     VALUES ($1, $2, 'once', 'an_operation', $3, $4)",
+                    params![caller, &[7_u8; 32][..], now],
+                )?;
+            }
+            for about in [format!("overdue/{contact}"), format!("quiet/{person}"), "stock/rice".to_owned()] {
+                let alert: munshi_types::AlertId = ids.next();
+                tx.execute(
+                    "INSERT INTO pack_alerts (tenant_id, id, pack, heartbeat, key, severity, text, phrase, slots,
+                                              first_seen, last_seen)
+                     VALUES ($1, $2, 'ledger', 'a heartbeat', $3, 'notice', '', '', '[]', $4, $4)",
+                    params![alert, about, now],
+                )?;
+            }
+            Ok::<_, munshi_store::Error>(())
+        };
+        test.db.write(shop.tenant, keep).await.unwrap();
+        let id = shop.begin().await;
+        shop.service().carry_out(shop.tenant, id).await.unwrap();
+        for left in [
+            "SELECT count(*) FROM pack_alerts WHERE tenant_id = $1",
+            "SELECT count(*) FROM answered_requests WHERE tenant_id = $1",
+        ] {
+            assert_eq!(shop.app.read_number(shop.tenant, left).await, 1, "{left}");
+        }
+    }
+
     async fn lists_go_on_between_the_key_and_the_rows(test: TestDb) {
         let shop = Shop::open(&test).await;
         let (tenant, person) = (shop.tenant, shop.person);

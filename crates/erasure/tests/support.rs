@@ -88,10 +88,15 @@ impl Shop {
 
     /// Asks for her to be forgotten, with her account in the books.
     pub(crate) async fn begin(&self) -> ErasureId {
+        self.begin_for(Some(self.person)).await
+    }
+
+    /// The same of a person, or of the account alone.
+    pub(crate) async fn begin_for(&self, person: Option<PersonId>) -> ErasureId {
         let (service, now, id) = (self.service(), self.app.clock.now(), self.app.ids.next());
         let request = ErasureRequest {
             id,
-            person: Some(self.person),
+            person,
             records: [("ledger".to_owned(), vec![self.contact.id.as_uuid()])].into(),
             asked_by: "a test".to_owned(),
         };

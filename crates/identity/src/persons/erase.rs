@@ -29,6 +29,11 @@ pub fn detach(tx: &mut Tx<'_>, person: PersonId, now: Timestamp) -> Result<()> {
              AND a.kind = one_time_codes.kind AND a.address = one_time_codes.address)",
         params![person],
     )?;
+    tx.execute(
+        "DELETE FROM code_turns WHERE tenant_id = $1 AND whose IN (
+           SELECT a.kind || ' ' || a.address FROM person_addresses a WHERE a.tenant_id = $1 AND a.person_id = $2)",
+        params![person],
+    )?;
     tx.execute("DELETE FROM person_addresses WHERE tenant_id = $1 AND person_id = $2", params![person])?;
     tx.execute(
         "UPDATE persons SET left_at = COALESCE(left_at, $3), role = NULL, forgotten_at = COALESCE(forgotten_at, $3)

@@ -1,10 +1,11 @@
 //! Whoever is forgotten is nobody from then on, whatever comes for them.
 
+use munshi_identity::codes::{self, CodeKey, CodePurpose, CodeRequest};
 use munshi_identity::persons::{add_address, detach, find_by_address, find_living, list_by_name, lock_group};
 use munshi_identity::{ContactAddress, MergeObstacle, Person, Role, persons};
 use munshi_store::{Error, Result, Tx, params};
 use munshi_test_support::{DatabaseEngine, TestDb, UnitHold, on_both_engines};
-use munshi_types::{Clock, PersonId, TenantId};
+use munshi_types::{Clock, PersonId, SystemRandom, TenantId};
 
 async fn add(test: &TestDb, shop: TenantId, person: &Person, addresses: &[&ContactAddress]) -> PersonId {
     let (person, id) = (person.clone(), person.id);
@@ -91,5 +92,26 @@ on_both_engines! {
         assert!(tied.is_ok() && forgotten.is_ok(), "{tied:?} {forgotten:?}");
         let left = test.db.read(shop, move |tx| persons::list_addresses(tx, gone)).await.unwrap();
         assert_eq!(left, []);
+    }
+
+    async fn codes_that_were_sent_to_them_go(test: TestDb) {
+        let (shop, now) = (test.add_tenant("shop").await, test.clock.now());
+        let (own, typed) = (ContactAddress::phone("9812345678").unwrap(), ContactAddress::phone("9812345679").unwrap());
+        let gone = add(&test, shop, &Person::new(&test.ids, "Meera", now), &[&own]).await;
+        let ids = test.ids.clone();
+        test.db.write(shop, move |tx| -> munshi_identity::Result<()> {
+            for (asker, address) in [("s1", own), ("s2", typed)] {
+                let wish = CodeRequest { purpose: CodePurpose::Link, asker: asker.to_owned(), address };
+                codes::request(tx, &CodeKey::new(&[7; 32]), &ids, &SystemRandom, &wish, now)?;
+            }
+            detach(tx, gone, now)?;
+            codes::delete_of_asker(tx, "s2")?;
+            Ok(())
+        }).await.unwrap();
+        let left: (i64, i64) = test.db.read(shop, |tx| -> Result<_> {
+            let codes = tx.one("SELECT count(*) FROM one_time_codes WHERE tenant_id = $1", &[], |row| row.get(0))?;
+            Ok((codes, tx.one("SELECT count(*) FROM code_turns WHERE tenant_id = $1", &[], |row| row.get(0))?))
+        }).await.unwrap();
+        assert_eq!(left, (0, 1), "of the other conversation it is known that it asked");
     }
 }
