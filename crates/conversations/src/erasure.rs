@@ -2,12 +2,12 @@
 //! stays, under ids that lead to nobody.
 
 use munshi_blobs::BlobHolder;
-use munshi_identity::PersonalData;
+use munshi_identity::{PersonalData, codes};
 use munshi_store::{Result, Tx, params};
-use munshi_types::{MessageId, PersonId, RunId, Timestamp};
+use munshi_types::{MessageId, PersonId, RunId, SessionId, Timestamp};
 use uuid::Uuid;
 
-use crate::personal_records;
+use crate::{linking, personal_records};
 
 pub const PERSONAL_DATA: &[PersonalData] = &[
     PersonalData {
@@ -140,6 +140,7 @@ fn list_sessions(tx: &mut Tx<'_>, person: PersonId, after: Uuid, limit: u32) -> 
 fn erase_sessions(tx: &mut Tx<'_>, sessions: &[Uuid]) -> Result<u64> {
     let mut erased = 0;
     for id in sessions {
+        codes::delete_of_asker(tx, &linking::asker(SessionId::from_uuid(*id)))?;
         erased += tx.execute(
             (
                 "UPDATE sessions SET reply_to = NULL, summary = NULL, entities = '{}', masked = NULL, aside = NULL, active = NULL

@@ -4,7 +4,6 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use munshi_identity::persons;
-use munshi_jobs::JobQueue;
 use munshi_store::{AdminTx, Tx};
 use munshi_types::{DataKeyId, ErasureId, PersonId, Timestamp};
 use serde_json::json;
@@ -13,6 +12,7 @@ use uuid::Uuid;
 use crate::error::Result;
 use crate::job::build_job;
 use crate::rows::{self, Erasure};
+use crate::service::ErasureService;
 
 /// Whoever asked goes on with it at once; the job is for when they can't.
 const TAKEOVER: Duration = Duration::from_secs(30);
@@ -29,18 +29,19 @@ pub struct ErasureRequest {
 }
 
 /// Writes down that somebody is to be forgotten, and takes from them everything they are known by: whoever writes from there is
-/// somebody new from now on. From here on it comes to its end, whatever happens.
+/// somebody new from now on, and nobody comes upon what packs know of them. From here on it comes to its end, whatever happens.
 pub fn begin(
     tx: &mut AdminTx<'_, '_>,
-    queue: &JobQueue,
+    service: &ErasureService,
     request: ErasureRequest,
     now: Timestamp,
 ) -> Result<Erasure> {
     let (persons, keys) =
-        request.person.map_or(Ok((Vec::new(), Vec::new())), |person| list_group(tx, person))?;
+        request.person.map_or(Ok((Vec::new(), Vec::new())), |person| lock_group(tx, person))?;
     for person in &persons {
         persons::detach(tx, *person, now)?;
     }
+    let counts = detach_records(tx, service, &request.records, now)?;
     let erasure = Erasure {
         id: request.id,
         persons,
@@ -50,19 +51,35 @@ pub fn begin(
         asked_at: now,
         destroyed_at: None,
         ended_at: None,
-        counts: BTreeMap::new(),
+        counts,
     };
     rows::add(tx, &erasure)?;
-    queue.enqueue(tx, &build_job(erasure.id)?.run_at(now.plus(TAKEOVER)))?;
+    service.queue.enqueue(tx, &build_job(erasure.id)?.run_at(now.plus(TAKEOVER)))?;
     let payload = json!({ "persons": erasure.persons, "records": erasure.records });
     tx.note("person.erasure_begun", erasure.id.to_string(), payload);
     Ok(erasure)
 }
 
-/// Somebody with everybody who turned out to be them, and the key of each, in the same order. Who has none yet is given one: so what is
+/// Says how many rows were changed, by kind. What is of a pack that is not installed is found out when it is carried out.
+fn detach_records(
+    tx: &mut Tx<'_>,
+    service: &ErasureService,
+    records: &BTreeMap<String, Vec<Uuid>>,
+    now: Timestamp,
+) -> Result<BTreeMap<String, u64>> {
+    let mut counts = BTreeMap::new();
+    for known in &service.packs.subjects {
+        for record in records.get(known.pack).into_iter().flatten() {
+            *counts.entry(known.name().to_owned()).or_default() += known.detach(tx, *record, now)?;
+        }
+    }
+    Ok(counts)
+}
+
+/// Somebody with everybody who turned out to be them, held, and the key of each, in the same order. Who has none yet is given one: so what is
 /// written for them until it is destroyed goes with it, and no other comes after it.
-fn list_group(tx: &mut Tx<'_>, person: PersonId) -> Result<(Vec<PersonId>, Vec<DataKeyId>)> {
-    let group = persons::list_group(tx, person)?;
+fn lock_group(tx: &mut Tx<'_>, person: PersonId) -> Result<(Vec<PersonId>, Vec<DataKeyId>)> {
+    let group = persons::lock_group(tx, person)?;
     for one in &group {
         persons::seal_by_person(tx, *one)?;
     }

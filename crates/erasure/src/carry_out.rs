@@ -3,11 +3,13 @@
 use std::time::Duration;
 
 use munshi_conversations::erasure::{end_open_runs, has_held_run};
-use munshi_identity::PersonalData;
+use munshi_identity::{PersonalData, keys};
+use munshi_pack::alerts;
+use munshi_pack::operation::forget_answers;
 use munshi_safety::acts;
 use munshi_safety::audit::{self, AuditActor, AuditActorKind, AuditEvent, NewAuditEntry};
 use munshi_store::{KeyErasure, Tx, in_background};
-use munshi_types::{ErasureId, PersonId, TenantId};
+use munshi_types::{ErasureId, Id, PersonId, TenantId};
 use serde_json::json;
 use uuid::Uuid;
 
@@ -32,6 +34,8 @@ impl ErasureService {
                 self.end_what_is_open(tenant, &erasure).await?;
             }
             self.destroy_keys(tenant, &erasure).await?;
+            // What was let in before that, or went on for longer, can write nothing more.
+            self.end_what_is_open(tenant, &erasure).await?;
             in_background(self.erase_rows(tenant, &erasure)).await?;
             self.end(tenant, id).await?;
         }
@@ -103,7 +107,8 @@ impl ErasureService {
                 self.erase_step(tenant, erasure.id, step, *person).await?;
             }
         }
-        self.erase_cached_vectors(tenant, erasure).await?;
+        self.erase_mentions(tenant, erasure).await?;
+        self.erase_cached_vectors(tenant).await?;
         self.erase_records(tenant, erasure).await
     }
 
@@ -130,11 +135,24 @@ impl ErasureService {
         }
     }
 
-    /// Vectors of texts stand under hashes of these: whose they are, nobody can tell any more, so all of the tenant's are made anew.
-    async fn erase_cached_vectors(&self, tenant: TenantId, erasure: &Erasure) -> Result<()> {
-        if erasure.persons.is_empty() {
-            return Ok(());
-        }
+    /// What belongs to nobody and names them by an id: alerts about them, and answers that were kept for keys of theirs.
+    async fn erase_mentions(&self, tenant: TenantId, erasure: &Erasure) -> Result<()> {
+        let (persons, records) = (erasure.persons.clone(), erasure.records.clone());
+        let erase = move |tx: &mut Tx<'_>| {
+            for person in &persons {
+                for key in keys::list_of_person(tx, *person)? {
+                    forget_answers(tx, key)?;
+                }
+                alerts::delete_about(tx, person.as_uuid())?;
+            }
+            records.into_values().flatten().try_for_each(|record| alerts::delete_about(tx, record).map(drop))
+        };
+        self.db.write(tenant, erase).await.map_err(Error::Store)
+    }
+
+    /// Vectors of texts stand under hashes of these: whose they are, nobody can tell any more, so all of the tenant's are made anew. A
+    /// record of a pack stands in texts too.
+    async fn erase_cached_vectors(&self, tenant: TenantId) -> Result<()> {
         self.db.write(tenant, munshi_llm::embeddings::clear_cache).await?;
         Ok(())
     }

@@ -5,28 +5,46 @@ use serde::{Deserialize, Serialize};
 
 use crate::rows::{Erasure, ErasureState};
 
-/// What stays of everybody.
-const KEPT: &[(&str, &str)] = &[
+/// What stays of a person.
+const KEPT_OF_PERSONS: &[(&str, &str)] = &[
     (
         "that there were conversations, when, and what they cost",
         "usage is billed and limited by it; it names nobody",
     ),
-    ("the audit", "it is a chain that nothing may be taken from; it names people by pseudonyms"),
     (
-        "lines of the archive",
-        "encrypted by the key that was destroyed: nobody can read them, once older archives are sealed",
+        "messages in the archive's files",
+        "encrypted by the key that was destroyed: nobody can read them; those of before the upgrade that encrypts them are removed by it, \
+         and stay in older copies of the files until you delete these",
     ),
     (
-        "what they wrote in others' conversations and into the books",
+        "what they wrote in others' conversations and into the books about others",
         "it belongs to those conversations and entries",
     ),
     (
         "copies of the store of keys from before",
-        "kept up to 30 days by `munshi backup --keys`; a copy elsewhere is yours to delete",
+        "whoever has one with a copy of the database of then reads it all: `munshi backup --keys` deletes its own that are older than 30 days; \
+         a copy elsewhere is yours to delete",
+    ),
+    ("backups of the database from before messages were encrypted", "they can be read until you delete them"),
+    (
+        "an account to sign in to the console with, if they have one",
+        "it is theirs in every workspace: `munshi operator remove` closes it",
+    ),
+];
+
+/// What stays of everybody, also where only a pack knew them.
+const KEPT_OF_ALL: &[(&str, &str)] = &[
+    ("the audit", "it is a chain that nothing may be taken from; it names people by pseudonyms"),
+    ("what others said of them in their own conversations", "encrypted by the keys of those who said it"),
+    (
+        "what the workspace keeps for nobody in particular: answers to repeated requests, one-time codes, deliveries to packs, \
+         jobs, alerts, changes that programs propose, details of failed calls to models",
+        "encrypted by the workspace's key; it may quote them, and nobody can tell where. Codes go within a day, answers and what \
+         handled deliveries brought within 7 days, what others brought and changes within 30; alerts, failed jobs and details of calls stay",
     ),
     (
-        "answers kept for repeated requests, jobs, deliveries to packs, alerts, and changes that programs propose",
-        "encrypted by the workspace's key; most are gone within 30 days; they may quote",
+        "what the workspace wrote itself, such as files of policies and names of keys",
+        "nobody looks through it for names",
     ),
 ];
 
@@ -36,11 +54,8 @@ const OLDER_BACKUPS: (&str, &str) =
 /// Pages of a database that were freed are not wiped.
 const FREE_SPACE: (&str, &str) = (
     "free space of the database's file and its backups",
-    "plain names may stand there until it is written over or the database is vacuumed",
+    "plain names of the books may stand there until it is written over, or the database is vacuumed and backed up anew",
 );
-/// Where only a pack knew them.
-const OTHERS_WORDS: (&str, &str) =
-    ("what others said of them in their own conversations", "encrypted by the keys of those who said it");
 
 /// Something that stays, and why.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -62,14 +77,14 @@ impl ErasureReceipt {
         let kept = |(what, why): (&str, &str)| KeptRecord { what: what.to_owned(), why: why.to_owned() };
         let mut all: Vec<KeptRecord> = Vec::new();
         if !erasure.persons.is_empty() {
-            all.extend(KEPT.iter().copied().map(kept));
+            all.extend(KEPT_OF_PERSONS.iter().copied().map(kept));
         }
         let of_packs = packs.subjects.iter().filter(|of| erasure.records.contains_key(of.pack));
         for records in of_packs {
             all.extend(records.kept().iter().map(|data| kept((data.what, data.why))));
             all.extend([OLDER_BACKUPS, FREE_SPACE].map(kept));
         }
-        all.push(kept(OTHERS_WORDS));
+        all.extend(KEPT_OF_ALL.iter().copied().map(kept));
         Self { state: erasure.state(), erasure, kept: all }
     }
 }

@@ -3,11 +3,12 @@
 use munshi_conversations::messages;
 use munshi_conversations::runs::{self, RunFilter};
 use munshi_conversations::sessions::{self, SessionFilter};
-use munshi_erasure::{ErasureReceipt, ErasureState};
+use munshi_erasure::{ErasureReceipt, ErasureState, rows};
 use munshi_identity::{ContactAddress, persons};
-use munshi_ledger::books::{balances, contacts, verify};
+use munshi_ledger::books::{NameMatch, balances, contacts, verify};
 use munshi_safety::acts;
 use munshi_store::{KeyErasure, PageRequest, Tx, params};
+use munshi_test_app::{build_message, parse_target};
 use munshi_test_support::on_both_engines;
 use serde_json::json;
 
@@ -93,6 +94,21 @@ on_both_engines! {
         assert_ne!(met.person.id, shop.person);
     }
 
+    async fn nobody_comes_upon_a_contact_from_the_moment_it_was_asked_for(test: TestDb) {
+        let shop = Shop::open(&test).await;
+        shop.begin().await;
+        let contact = shop.contact.clone();
+        let look = move |tx: &mut Tx<'_>| {
+            assert_eq!(contacts::find(tx, "Rameshwari Devi")?, NameMatch::Nobody);
+            assert_eq!(contacts::list_by_phone(tx, PHONE)?, []);
+            let left = contacts::get(tx, contact.id)?;
+            assert!(left.name.starts_with("Forgotten ") && left.phone.is_none(), "{left:?}");
+            assert_eq!(left.balance, contact.balance);
+            Ok::<_, munshi_ledger::Error>(())
+        };
+        test.db.read(shop.tenant, look).await.unwrap();
+    }
+
     async fn a_tool_under_way_writes_nothing_more(test: TestDb) {
         let shop = Shop::open(&test).await;
         let id = shop.begin().await;
@@ -101,6 +117,87 @@ on_both_engines! {
         assert_eq!(shop.app.read_number(shop.tenant, open).await, 0);
         let pending = "SELECT count(*) FROM approvals WHERE tenant_id = $1 AND state = 'pending'";
         assert_eq!(shop.app.read_number(shop.tenant, pending).await, 0);
+    }
+
+    async fn what_was_let_in_before_the_keys_went_ends_behind_them(test: TestDb) {
+        let shop = Shop::open(&test).await;
+        let (tenant, id) = (shop.tenant, shop.begin().await);
+        // Whoever destroyed the keys died there, and nobody had ended what came in the moment before.
+        let keys = test.db.read(tenant, move |tx| rows::find(tx, id)).await.unwrap().unwrap().keys;
+        let (keyring, now) = (test.db.keyring().unwrap(), shop.app.clock.now());
+        let entry = KeyErasure { tenant, id: shop.app.ids.next(), keys, body: json!({}) };
+        tokio::task::spawn_blocking(move || keyring.destroy_keys(&entry)).await.unwrap().unwrap();
+        let mark = "UPDATE erasures SET destroyed_at = $3 WHERE tenant_id = $1 AND id = $2";
+        test.db.write(tenant, move |tx: &mut Tx<'_>| tx.execute(mark, params![id, now])).await.unwrap();
+        let open = "SELECT count(*) FROM runs WHERE tenant_id = $1 AND ended_at IS NULL";
+        assert_eq!(shop.app.read_number(tenant, open).await, 1);
+        shop.service().carry_out(tenant, id).await.unwrap();
+        assert_eq!(shop.app.read_number(tenant, open).await, 0);
+    }
+
+    async fn nothing_begins_for_somebody_who_is_being_forgotten(test: TestDb) {
+        let shop = Shop::open(&test).await;
+        shop.begin().await;
+        let message = build_message(parse_target("handle:shop"), shop.person, "9", "one thing more");
+        assert!(shop.app.engine.receive(message).await.is_err());
+        let runs = "SELECT count(*) FROM runs WHERE tenant_id = $1";
+        assert_eq!(shop.app.read_number(shop.tenant, runs).await, 3);
+    }
+
+    async fn vectors_go_where_only_the_books_knew_them_too(test: TestDb) {
+        let shop = Shop::open(&test).await;
+        let now = shop.app.clock.now();
+        let keep = move |tx: &mut Tx<'_>| {
+            tx.execute(
+                "INSERT INTO embedding_cache (tenant_id, model, text_hash, dimension, vector, made_at)
+                 VALUES ($1, 'a model', $2, 1, $2, $3)",
+                params![&[7_u8; 4][..], now],
+            )
+        };
+        test.db.write(shop.tenant, keep).await.unwrap();
+        let id = shop.begin_for(None).await;
+        shop.service().carry_out(shop.tenant, id).await.unwrap();
+        let vectors = "SELECT count(*) FROM embedding_cache WHERE tenant_id = $1";
+        assert_eq!(shop.app.read_number(shop.tenant, vectors).await, 0);
+    }
+
+    async fn alerts_and_answers_that_name_them_by_an_id_go(test: TestDb) {
+        let shop = Shop::open(&test).await;
+        let (person, contact, ids, now) = (shop.person, shop.contact.id, shop.app.ids.clone(), shop.app.clock.now());
+        let keep = move |tx: &mut Tx<'_>| {
+            let key: munshi_types::KeyId = ids.next();
+            tx.execute(
+                "INSERT INTO api_keys (tenant_id, id, name, person_id, made_by, made_at, speaks_as)
+                 VALUES ($1, $2, 'a key', $3, 'a test', $4, 'person')",
+                params![key, person, now],
+            )?;
+            for caller in [format!("key {key}"), "machine a test".to_owned()] {
+                tx.execute(
+                    "INSERT INTO answered_requests (tenant_id, caller, key, operation, digest, asked_at)
+                     VALUES ($1, $2, 'once', 'an_operation', $3, $4)",
+                    params![caller, &[7_u8; 32][..], now],
+                )?;
+            }
+            for about in [format!("overdue/{contact}"), format!("quiet/{person}"), "stock/rice".to_owned()] {
+                let alert: munshi_types::AlertId = ids.next();
+                tx.execute(
+                    "INSERT INTO pack_alerts (tenant_id, id, pack, heartbeat, key, severity, text, phrase, slots,
+                                              first_seen, last_seen)
+                     VALUES ($1, $2, 'ledger', 'a heartbeat', $3, 'notice', '', '', '[]', $4, $4)",
+                    params![alert, about, now],
+                )?;
+            }
+            Ok::<_, munshi_store::Error>(())
+        };
+        test.db.write(shop.tenant, keep).await.unwrap();
+        let id = shop.begin().await;
+        shop.service().carry_out(shop.tenant, id).await.unwrap();
+        for left in [
+            "SELECT count(*) FROM pack_alerts WHERE tenant_id = $1",
+            "SELECT count(*) FROM answered_requests WHERE tenant_id = $1",
+        ] {
+            assert_eq!(shop.app.read_number(shop.tenant, left).await, 1, "{left}");
+        }
     }
 
     async fn lists_go_on_between_the_key_and_the_rows(test: TestDb) {

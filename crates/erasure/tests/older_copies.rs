@@ -23,6 +23,7 @@ on_both_engines! {
         // As the copy from before has it: nothing of the erasure, and her name in the books.
         let put_back = move |tx: &mut Tx<'_>| {
             tx.execute("DELETE FROM erasures WHERE tenant_id = $1", params![])?;
+            tx.execute("UPDATE persons SET forgotten_at = NULL WHERE tenant_id = $1", params![])?;
             tx.execute(
                 "UPDATE ledger_contacts SET name = 'Rameshwari', phone = $3, forgotten_at = NULL WHERE tenant_id = $1 AND id = $2",
                 params![contact, PHONE],
@@ -40,6 +41,11 @@ on_both_engines! {
         let again = test.db.read(shop.tenant, move |tx| rows::find(tx, id)).await.unwrap().unwrap();
         assert_eq!((again.state(), again.persons.len()), (ErasureState::Done, 2));
         assert!(again.persons.contains(&shop.person) && again.persons.contains(&shop.merged));
+        let (one, other) = (shop.person, shop.merged);
+        let marked = move |tx: &mut Tx<'_>| {
+            Ok::<_, Error>((persons::is_forgotten(tx, one)?, persons::is_forgotten(tx, other)?))
+        };
+        assert_eq!(test.db.read(shop.tenant, marked).await.unwrap(), (true, true));
         assert_eq!(shop.service().replay().await.unwrap(), 0, "and then it is done");
     }
 

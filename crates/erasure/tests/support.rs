@@ -88,14 +88,19 @@ impl Shop {
 
     /// Asks for her to be forgotten, with her account in the books.
     pub(crate) async fn begin(&self) -> ErasureId {
-        let (queue, now, id) = (self.app.queue.clone(), self.app.clock.now(), self.app.ids.next());
+        self.begin_for(Some(self.person)).await
+    }
+
+    /// The same of a person, or of the account alone.
+    pub(crate) async fn begin_for(&self, person: Option<PersonId>) -> ErasureId {
+        let (service, now, id) = (self.service(), self.app.clock.now(), self.app.ids.next());
         let request = ErasureRequest {
             id,
-            person: Some(self.person),
+            person,
             records: [("ledger".to_owned(), vec![self.contact.id.as_uuid()])].into(),
             asked_by: "a test".to_owned(),
         };
-        let ask = move |tx: &mut Tx<'_>| administer(tx, |tx| begin(tx, &queue, request, now));
+        let ask = move |tx: &mut Tx<'_>| administer(tx, |tx| begin(tx, &service, request, now));
         self.app.db.write(self.tenant, ask).await.unwrap().id
     }
 }

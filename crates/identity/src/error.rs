@@ -41,6 +41,8 @@ pub enum MergeObstacle {
     IntoMember,
     #[error("a person who has left can't be merged")]
     Left,
+    #[error("a person who was forgotten can't be merged")]
+    Forgotten,
 }
 
 pub type Result<T, E = Error> = std::result::Result<T, E>;

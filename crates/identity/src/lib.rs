@@ -65,4 +65,5 @@ pub const MIGRATIONS: &[Migration] = &[
     migration!("0062_person_keys"),
     migration!("0064_sealed_persons"),
     migration!("0066_sealed_rows"),
+    migration!("0084_forgotten_persons"),
 ];

@@ -9,6 +9,7 @@ use munshi_store::{
 };
 use munshi_types::{AlertId, Id, IdGenerator, Timestamp};
 use serde_json::json;
+use uuid::Uuid;
 
 use crate::heartbeat::{Alert, AlertSeverity};
 
@@ -99,6 +100,15 @@ pub(crate) fn record_beat(
     }
     audit::append_all(tx, &entries, source.now, &source.ids)?;
     Ok(changes)
+}
+
+/// Deletes the alerts whose key names somebody who was forgotten, or a record of them. One that still holds is raised again by the
+/// next beat, without their name.
+pub fn delete_about(tx: &mut Tx<'_>, subject: Uuid) -> Result<u64> {
+    tx.execute(
+        "DELETE FROM pack_alerts WHERE tenant_id = $1 AND key LIKE $2",
+        params![format!("%{subject}%")],
+    )
 }
 
 fn list_open_keys(tx: &mut Tx<'_>, source: &AlertSource) -> Result<BTreeMap<String, AlertId>> {

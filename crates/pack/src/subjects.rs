@@ -17,6 +17,12 @@ pub trait SubjectRecords: Send + Sync {
     /// Those that these addresses belong to: a person who is forgotten takes them along.
     fn find_by_addresses(&self, tx: &mut Tx<'_>, addresses: &[ContactAddress]) -> Result<Vec<SubjectRecord>>;
 
+    /// Takes from one of them what it is found by, in the very transaction that asks for it to be forgotten: nobody comes upon it from
+    /// then on, though it is erased only later. It says how many rows it changed. What is erased quickly is erased at once.
+    fn detach(&self, tx: &mut Tx<'_>, record: Uuid, now: Timestamp) -> Result<u64> {
+        self.erase(tx, record, now)
+    }
+
     /// Overwrites what names one of them and says how many rows that were. Once again, or on an older copy of the database, it does the
     /// same; one that is not there is no error.
     fn erase(&self, tx: &mut Tx<'_>, record: Uuid, now: Timestamp) -> Result<u64>;
@@ -34,6 +40,8 @@ pub struct SubjectRecord {
     /// Its own id, and those of records that turned out to be the same.
     pub ids: Vec<Uuid>,
     pub name: String,
+    /// How they are reached, as far as the pack knows: a person of the workspace who is reached so is the same one.
+    pub addresses: Vec<ContactAddress>,
     /// Whether the text or address means this one surely: a name that is only near does not.
     pub is_exact: bool,
     /// What should be settled first, in words: somebody who owes money is not forgotten by the way.

@@ -145,6 +145,11 @@ pub(crate) fn seal_answers_of_before(
     Ok((!plain.is_empty()).then_some(after))
 }
 
+/// Lets go of what was asked by somebody who was forgotten, with the answers.
+pub fn delete_of_caller(tx: &mut Tx<'_>, caller: &str) -> munshi_store::Result<u64> {
+    tx.execute("DELETE FROM answered_requests WHERE tenant_id = $1 AND caller = $2", params![caller])
+}
+
 /// Lets go of what was asked long ago.
 pub fn sweep(tx: &mut PlatformTx<'_>, now: Timestamp) -> Result<u64> {
     let old = now.minus(KEPT);

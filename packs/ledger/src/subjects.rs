@@ -35,7 +35,7 @@ impl SubjectRecords for ContactRecords {
                 contacts::find_row(tx, ContactId::from_uuid(id)).map(|row| (row.into_iter().collect(), true))
             }
             Err(_) if ContactAddress::phone(text).is_ok() => {
-                contacts::list_by_phone(tx, text).map(|found| (found, true))
+                contacts::list_roots_by_phone(tx, text).map(|found| (found, true))
             }
             Err(_) => contacts::find(tx, text).map(list_matches),
         };
@@ -52,7 +52,7 @@ impl SubjectRecords for ContactRecords {
     fn find_by_addresses(&self, tx: &mut Tx<'_>, addresses: &[ContactAddress]) -> Result<Vec<SubjectRecord>> {
         let mut all: Vec<SubjectRecord> = Vec::new();
         for address in addresses.iter().filter(|address| ContactAddress::phone(address.as_str()).is_ok()) {
-            for contact in contacts::list_by_phone(tx, address.as_str()).map_err(into_store)? {
+            for contact in contacts::list_roots_by_phone(tx, address.as_str()).map_err(into_store)? {
                 let record = describe(tx, &contact, true)?;
                 if all.iter().all(|known| known.ids != record.ids) {
                     all.push(record);
@@ -60,6 +60,10 @@ impl SubjectRecords for ContactRecords {
             }
         }
         Ok(all)
+    }
+
+    fn detach(&self, tx: &mut Tx<'_>, record: Uuid, now: Timestamp) -> Result<u64> {
+        contacts::detach(tx, ContactId::from_uuid(record), now).map_err(into_store)
     }
 
     fn erase(&self, tx: &mut Tx<'_>, record: Uuid, now: Timestamp) -> Result<u64> {
@@ -87,7 +91,9 @@ fn list_matches(found: NameMatch<Contact>) -> (Vec<Contact>, bool) {
 /// A contact with all that were merged into it. What they owe stands with the one that the others lead to.
 fn describe(tx: &mut Tx<'_>, contact: &Contact, is_exact: bool) -> Result<SubjectRecord> {
     let root = contacts::get(tx, contact.id).map_err(into_store)?;
-    let ids = contacts::list_group(tx, root.id).map_err(into_store)?.into_iter().map(Id::as_uuid).collect();
+    let group = contacts::list_group(tx, root.id).map_err(into_store)?;
+    let addresses = list_addresses(tx, &group)?;
+    let ids = group.into_iter().map(Id::as_uuid).collect();
     let open_matter = match root.balance {
         Money::ZERO => None,
         owed if owed.is_negative() => {
@@ -96,7 +102,18 @@ fn describe(tx: &mut Tx<'_>, contact: &Contact, is_exact: bool) -> Result<Subjec
         }
         owing => Some(format!("{} owes ₹{owing}", root.name)),
     };
-    Ok(SubjectRecord { ids, name: root.name, is_exact, open_matter })
+    Ok(SubjectRecord { ids, name: root.name, addresses, is_exact, open_matter })
+}
+
+/// The phones of a contact and of those that were merged into it.
+fn list_addresses(tx: &mut Tx<'_>, group: &[ContactId]) -> Result<Vec<ContactAddress>> {
+    let mut addresses = Vec::new();
+    for id in group {
+        let phone = contacts::find_row(tx, *id).map_err(into_store)?.and_then(|contact| contact.phone);
+        let phone = phone.and_then(|phone| ContactAddress::phone(&phone).ok());
+        addresses.extend(phone.filter(|phone| !addresses.contains(phone)));
+    }
+    Ok(addresses)
 }
 
 pub(crate) fn into_store(error: Error) -> munshi_store::Error {

@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use munshi_identity::persons::check_not_forgotten;
 use munshi_jobs::{JobQueue, NewJob, Priority};
 use munshi_llm::calls;
 use munshi_pack::ChildOutcome;
@@ -66,9 +67,12 @@ pub struct NewBackgroundRow<'a> {
     pub now: Timestamp,
 }
 
-/// False where the cause has made one already.
+/// False where the cause has made one already. Refused for somebody who was forgotten.
 pub fn add(tx: &mut Tx<'_>, id: RunId, new: &NewBackgroundRow<'_>) -> Result<bool> {
     let delegator = new.principal.delegator.as_ref();
+    if let Some(by) = delegator {
+        check_not_forgotten(tx, by.person)?;
+    }
     let by = seal_by_owner(tx, delegator.map(|by| by.person))?;
     let snapshot = tx.seal_json(by, SNAPSHOT.cell(id), new.snapshot)?;
     let added = tx.execute(

@@ -117,7 +117,7 @@ impl PhoneLinker {
 }
 
 /// Only the conversation that asked can answer.
-fn asker(session: SessionId) -> String {
+pub(crate) fn asker(session: SessionId) -> String {
     format!("session {session}")
 }
 

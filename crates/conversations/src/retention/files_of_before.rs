@@ -25,8 +25,9 @@ struct PlainLine {
     session: SessionId,
 }
 
-/// Seals the lines of a tenant's archive files that are plain, a file at a time: whole and under its name, or as it was. A file that
-/// can't be read is named and left, and looked at again the next time. Says how many files were written anew.
+/// Seals the lines of a tenant's archive files that are plain, a file at a time: whole and under its name, or as it was. Lines of
+/// somebody who was forgotten meanwhile go, and with them a file that has no others. One that can't be read is named and left, and looked
+/// at again the next time. Says how many files were written anew or went.
 pub async fn seal_files_of_before(db: &Db, folder: &Path, tenant: TenantId) -> Result<u64> {
     let of_tenant = folder.join(tenant.to_string());
     let (mut written, mut left) = (0, 0);
@@ -79,6 +80,10 @@ async fn seal_file(db: &Db, (folder, tenant): (&Path, TenantId), path: &Path) ->
         return Ok(false);
     }
     let sealed = db.write(tenant, move |tx| seal_lines(tx, &text)).await?;
+    if sealed.is_empty() {
+        run_blocking(path, |path| fs::remove_file(path)).await?;
+        return Ok(true);
+    }
     let folder = folder.to_owned();
     let wrote = tokio::task::spawn_blocking(move || file::write(&folder, tenant, &name, &sealed)).await;
     let unwritten = |error: io::Error| Error::Archive(error.to_string());
@@ -90,6 +95,7 @@ fn is_plain(line: &str) -> bool {
     serde_json::from_str::<SealedLine>(line).is_err()
 }
 
+/// Without those of somebody who was forgotten.
 fn seal_lines(tx: &mut Tx<'_>, text: &str) -> Result<Vec<SealedLine>> {
     let mut owners: HashMap<SessionId, SealedBy> = HashMap::new();
     let mut sealed = Vec::new();
@@ -106,7 +112,11 @@ fn seal_lines(tx: &mut Tx<'_>, text: &str) -> Result<Vec<SealedLine>> {
             None => find_owner(tx, session)?,
         };
         owners.insert(session, by);
-        sealed.push(SealedLine::seal(tx, by, (id, &whole))?);
+        match SealedLine::seal(tx, by, (id, &whole)) {
+            // Nobody reads them again: their key was destroyed.
+            Err(munshi_store::Error::Forgotten(_)) => {}
+            line => sealed.push(line?),
+        }
     }
     Ok(sealed)
 }

@@ -24,7 +24,7 @@ pub use waiting::{claim_waiting, list_waiting, list_waiting_for_person};
 use std::str::FromStr;
 use std::time::Duration;
 
-use munshi_identity::persons::seal_by_person;
+use munshi_identity::persons::{is_forgotten, seal_by_person};
 use munshi_pack::RunDelegator;
 use munshi_store::{JsonText, Result, Row, SealedColumn, Tx, params};
 use munshi_types::tier::Channel;
@@ -227,12 +227,13 @@ pub struct NewRun<'a> {
 
 /// Stores a run. Where nothing is before it in its session and there is a place for it, it is held at once and the epoch is
 /// 1; else it waits, 0. The
-/// session is held by the caller, so that nobody ends the run before it meanwhile.
+/// session is held by the caller, so that nobody ends the run before it meanwhile. Nothing begins for somebody who was forgotten
+/// since they were looked up.
 pub fn add(tx: &mut Tx<'_>, run: &NewRun<'_>) -> Result<i64> {
     let outside_id = hash_outside_id(tx, run.channel, run.outside_id)?;
     let by = seal_by_person(tx, run.person)?;
     let reply_to = seal_optional_json(tx, by, REPLY_TO.cell(run.id), run.reply_to)?;
-    tx.one(
+    let epoch = tx.optional(
         (
             "INSERT INTO runs (tenant_id, id, session_id, number, binding_id, person_id, message_id, kind, channel,
                outside_id, reply_to, reservation, began_at, state, epoch, lease_until, snapshot, cancel_asked, key_use, holder)
@@ -240,6 +241,8 @@ pub fn add(tx: &mut Tx<'_>, run: &NewRun<'_>) -> Result<i64> {
                     CASE WHEN ahead.of_it IS NULL AND $17 THEN $14 END, '{}', FALSE, $15, $16
              FROM (SELECT max(r.number) AS of_it FROM runs r WHERE r.tenant_id = $1 AND r.session_id = $3
                      AND r.number > 0 AND r.ended_at IS NULL AND r.state <> 'waiting_approval') AS ahead
+             WHERE NOT EXISTS (SELECT 1 FROM persons p
+                               WHERE p.tenant_id = $1 AND p.id = $6 AND p.forgotten_at IS NOT NULL)
              RETURNING epoch",
             "INSERT INTO runs (tenant_id, id, session_id, number, binding_id, person_id, message_id, kind, channel,
                outside_id, reply_to, reservation, began_at, state, epoch, lease_until, snapshot, cancel_asked, key_use, holder)
@@ -249,6 +252,8 @@ pub fn add(tx: &mut Tx<'_>, run: &NewRun<'_>) -> Result<i64> {
                     CASE WHEN ahead.of_it IS NULL AND $17::boolean THEN $14::timestamptz END, '{}', FALSE, $15::jsonb, $16::uuid
              FROM (SELECT max(r.number) AS of_it FROM runs r WHERE r.tenant_id = $1 AND r.session_id = $3::uuid
                      AND r.number > 0 AND r.ended_at IS NULL AND r.state <> 'waiting_approval') AS ahead
+             WHERE NOT EXISTS (SELECT 1 FROM persons p
+                               WHERE p.tenant_id = $1 AND p.id = $6::uuid AND p.forgotten_at IS NOT NULL)
              RETURNING epoch",
         ),
         params![
@@ -270,7 +275,13 @@ pub fn add(tx: &mut Tx<'_>, run: &NewRun<'_>) -> Result<i64> {
             run.may_begin
         ],
         |row| row.get(0),
-    )
+    )?;
+    epoch.ok_or_else(forgotten)
+}
+
+/// Whoever looks them up again finds somebody new, or nobody.
+fn forgotten() -> munshi_store::Error {
+    munshi_store::Error::Conflict { constraint: "persons.forgotten_at".to_owned() }
 }
 
 /// Stores a run that nobody has begun on and anybody may: at once, or behind what is before it in its session.
@@ -293,6 +304,9 @@ pub(crate) fn add_halted(
     halt: &HaltReason,
     reply: MessageId,
 ) -> Result<()> {
+    if is_forgotten(tx, run.person)? {
+        return Err(forgotten());
+    }
     let outside_id = hash_outside_id(tx, run.channel, run.outside_id)?;
     let by = seal_by_person(tx, run.person)?;
     let reply_to = seal_optional_json(tx, by, REPLY_TO.cell(run.id), run.reply_to)?;

@@ -14,6 +14,7 @@ mod coming_in;
 mod counted;
 mod days;
 mod ending;
+mod forgotten;
 
 mod holding;
 mod kept;

@@ -8,7 +8,7 @@ mod text;
 mod verify;
 
 pub(crate) use request::SHOWN_ADDRESS;
-pub use request::{CodeRequest, CodeRequestOutcome, NewCode, request, sweep};
+pub use request::{CodeRequest, CodeRequestOutcome, NewCode, delete_of_asker, request, sweep};
 pub use text::{CodeKey, CodeText, extract_digits};
 pub use verify::{CodeAttempt, CodeProof, CodeVerification, verify};
 

@@ -100,7 +100,7 @@ pub(super) fn check_asker(asker: &str) -> Result<()> {
 /// Holds the address's row and the asker's until the transaction ends, always in the same order.
 fn lock_requesters(tx: &mut Tx<'_>, wish: &CodeRequest, now: Timestamp) -> Result<()> {
     let address = AddressKey::of(tx, &wish.address)?;
-    let mut whose = [format!("asker {}", wish.asker), format!("{} {}", address.kind, address.hashed)];
+    let mut whose = [render_asker(&wish.asker), format!("{} {}", address.kind, address.hashed)];
     whose.sort();
     for one in whose {
         tx.execute(
@@ -137,6 +137,20 @@ fn find_retry_time(tx: &mut Tx<'_>, wish: &CodeRequest, now: Timestamp) -> Resul
     };
     let of_hour = full(&of_address, PER_ADDRESS, SPAN).max(full(&of_asker, PER_ASKER, SPAN));
     Ok(of_hour.max(full(&of_day, PER_ADDRESS_DAY, DAY)))
+}
+
+/// Removes the codes that a conversation or sign-in asked for, with what counts them: whose it was is forgotten.
+pub fn delete_of_asker(tx: &mut Tx<'_>, asker: &str) -> munshi_store::Result<u64> {
+    tx.execute(
+        "DELETE FROM code_turns WHERE tenant_id = $1 AND (whose = $2 OR whose IN (
+           SELECT c.kind || ' ' || c.address FROM one_time_codes c WHERE c.tenant_id = $1 AND c.asker = $3))",
+        params![render_asker(asker), asker],
+    )?;
+    tx.execute("DELETE FROM one_time_codes WHERE tenant_id = $1 AND asker = $2", params![asker])
+}
+
+fn render_asker(asker: &str) -> String {
+    format!("asker {asker}")
 }
 
 /// Removes what is older than a day, in a unit of its own; says how many codes. For the nightly job of each tenant.

@@ -46,6 +46,15 @@ fn is_lower(after: Option<Role>, before: Option<Role>) -> bool {
     }
 }
 
+/// The keys that stand for a person, good or not.
+pub fn list_of_person(tx: &mut Tx<'_>, person: PersonId) -> munshi_store::Result<Vec<KeyId>> {
+    tx.all(
+        "SELECT id FROM api_keys WHERE tenant_id = $1 AND person_id = $2 ORDER BY id",
+        params![person],
+        |row| row.get(0),
+    )
+}
+
 /// Keys that are good and whose maker is the person. From before that was stored, those that name a key of theirs as maker.
 fn list_made_by(tx: &mut Tx<'_>, person: PersonId) -> Result<Vec<KeyId>> {
     let mut found: Vec<KeyId> = tx.all(
@@ -53,11 +62,7 @@ fn list_made_by(tx: &mut Tx<'_>, person: PersonId) -> Result<Vec<KeyId>> {
         params![person],
         |row| row.get(0),
     )?;
-    let own: Vec<KeyId> = tx.all(
-        "SELECT id FROM api_keys WHERE tenant_id = $1 AND person_id = $2 ORDER BY id",
-        params![person],
-        |row| row.get(0),
-    )?;
+    let own = list_of_person(tx, person)?;
     for key in own {
         found.extend(tx.all(
             "SELECT id FROM api_keys

@@ -1,6 +1,6 @@
 //! What is left of somebody who is forgotten: a row that says nothing, under an id that other rows name.
 
-use munshi_store::{Result, Tx, params};
+use munshi_store::{Error, Result, Tx, params};
 use munshi_types::{Id, PersonId, Timestamp};
 use serde_json::{Value, json};
 use uuid::Uuid;
@@ -20,7 +20,8 @@ fn show_person(tx: &mut Tx<'_>, id: Uuid) -> Result<Option<Value>> {
     Ok(Some(json!({ "person": person, "addresses": addresses })))
 }
 
-/// Takes everything from somebody by which they are known again, at once: whoever writes from there is somebody new.
+/// Takes everything from somebody by which they are known again, at once: whoever writes from there is somebody new, and nothing makes
+/// somebody of the row again.
 pub fn detach(tx: &mut Tx<'_>, person: PersonId, now: Timestamp) -> Result<()> {
     tx.execute(
         "DELETE FROM one_time_codes WHERE tenant_id = $1 AND EXISTS (
@@ -28,9 +29,15 @@ pub fn detach(tx: &mut Tx<'_>, person: PersonId, now: Timestamp) -> Result<()> {
              AND a.kind = one_time_codes.kind AND a.address = one_time_codes.address)",
         params![person],
     )?;
+    tx.execute(
+        "DELETE FROM code_turns WHERE tenant_id = $1 AND whose IN (
+           SELECT a.kind || ' ' || a.address FROM person_addresses a WHERE a.tenant_id = $1 AND a.person_id = $2)",
+        params![person],
+    )?;
     tx.execute("DELETE FROM person_addresses WHERE tenant_id = $1 AND person_id = $2", params![person])?;
     tx.execute(
-        "UPDATE persons SET left_at = COALESCE(left_at, $3), role = NULL WHERE tenant_id = $1 AND id = $2",
+        "UPDATE persons SET left_at = COALESCE(left_at, $3), role = NULL, forgotten_at = COALESCE(forgotten_at, $3)
+         WHERE tenant_id = $1 AND id = $2",
         params![person, now],
     )?;
     Ok(())
@@ -40,6 +47,46 @@ pub fn detach(tx: &mut Tx<'_>, person: PersonId, now: Timestamp) -> Result<()> {
 pub fn find_head(tx: &mut Tx<'_>, person: PersonId) -> Result<Option<PersonId>> {
     tx.optional(
         "SELECT COALESCE(merged_into, id) FROM persons WHERE tenant_id = $1 AND id = $2",
+        params![person],
+        |row| row.get(0),
+    )
+}
+
+/// Whether somebody was forgotten, or is being forgotten.
+pub fn is_forgotten(tx: &mut Tx<'_>, person: PersonId) -> Result<bool> {
+    let found = tx.optional(
+        "SELECT 1 FROM persons WHERE tenant_id = $1 AND id = $2 AND forgotten_at IS NOT NULL",
+        params![person],
+        |_| Ok(()),
+    )?;
+    Ok(found.is_some())
+}
+
+/// Refuses what is done for somebody who was forgotten, or is being forgotten.
+pub fn check_not_forgotten(tx: &mut Tx<'_>, person: PersonId) -> Result<()> {
+    if is_forgotten(tx, person)? {
+        return Err(Error::Refused(format!("person {person} was forgotten")));
+    }
+    Ok(())
+}
+
+/// Somebody and those who turned out to be them, held until the transaction ends: whoever merges one of them, gives them an address or
+/// takes a message of theirs waits, and sees what came of it.
+pub fn lock_group(tx: &mut Tx<'_>, person: PersonId) -> Result<Vec<PersonId>> {
+    // First the one that others lead to: nobody becomes them from then on.
+    tx.optional(
+        (
+            "SELECT id FROM persons WHERE tenant_id = $1 AND id = $2",
+            "SELECT id FROM persons WHERE tenant_id = $1 AND id = $2 FOR UPDATE",
+        ),
+        params![person],
+        |_| Ok(()),
+    )?;
+    tx.all(
+        (
+            "SELECT id FROM persons WHERE tenant_id = $1 AND (id = $2 OR merged_into = $2) ORDER BY id",
+            "SELECT id FROM persons WHERE tenant_id = $1 AND (id = $2 OR merged_into = $2) ORDER BY id FOR UPDATE",
+        ),
         params![person],
         |row| row.get(0),
     )

@@ -44,12 +44,13 @@ pub fn list(tx: &mut Tx<'_>, wanted: PersonFilter, request: &PageRequest) -> Res
     Ok(Page::from_rows(rows, request, |person| Cursor { time: person.made_at, id: person.id.as_uuid() }))
 }
 
-/// Those of exactly this name, the oldest first; two people may share one.
+/// Those of exactly this name, the oldest first; two people may share one. Who is being forgotten is called nothing.
 pub fn list_by_name(tx: &mut Tx<'_>, name: &str) -> Result<Vec<Person>> {
     let hash = hash_name(tx, name)?;
     let rows = tx.all(
         "SELECT id, name, role, opened, closed, tags, language, made_at, left_at, visitor, merged_into FROM persons
          WHERE tenant_id = $1 AND (name_hash = $2 OR (name_hash IS NULL AND name = $3)) AND merged_into IS NULL
+           AND forgotten_at IS NULL
          ORDER BY made_at, id LIMIT 20",
         params![hash, name],
         StoredPerson::read,

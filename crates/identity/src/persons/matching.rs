@@ -53,15 +53,15 @@ pub fn find_or_add(
     Err(Error::Busy("the same addresses are being added concurrently: try again".to_owned()))
 }
 
-/// The living person an id leads to, held until the transaction ends: a merge waits for it.
+/// The living person an id leads to, held until the transaction ends: a merge waits for it, and so does whoever forgets them.
 pub fn lock_living(tx: &mut Tx<'_>, id: PersonId) -> Result<Option<Person>> {
     follow(tx, id, |tx, id| {
         tx.optional(
             (
                 "SELECT id, name, role, opened, closed, tags, language, made_at, left_at, visitor, merged_into
-                 FROM persons WHERE tenant_id = $1 AND id = $2",
+                 FROM persons WHERE tenant_id = $1 AND id = $2 AND forgotten_at IS NULL",
                 "SELECT id, name, role, opened, closed, tags, language, made_at, left_at, visitor, merged_into
-                 FROM persons WHERE tenant_id = $1 AND id = $2 FOR KEY SHARE",
+                 FROM persons WHERE tenant_id = $1 AND id = $2 AND forgotten_at IS NULL FOR KEY SHARE",
             ),
             params![id],
             read,
@@ -77,11 +77,12 @@ fn find_known(tx: &mut Tx<'_>, addresses: &[ContactAddress]) -> Result<Option<Pe
                 "SELECT p.id, p.name, p.role, p.opened, p.closed, p.tags, p.language, p.made_at, p.left_at,
                    p.visitor, p.merged_into
                  FROM person_addresses a JOIN persons p ON p.tenant_id = $1 AND p.id = a.person_id
-                 WHERE a.tenant_id = $1 AND a.kind = $2 AND a.address IN ($3, $4)",
+                 WHERE a.tenant_id = $1 AND a.kind = $2 AND a.address IN ($3, $4) AND p.forgotten_at IS NULL",
                 "SELECT p.id, p.name, p.role, p.opened, p.closed, p.tags, p.language, p.made_at, p.left_at,
                    p.visitor, p.merged_into
                  FROM person_addresses a JOIN persons p ON p.tenant_id = $1 AND p.id = a.person_id
-                 WHERE a.tenant_id = $1 AND a.kind = $2 AND a.address IN ($3, $4) FOR KEY SHARE OF p",
+                 WHERE a.tenant_id = $1 AND a.kind = $2 AND a.address IN ($3, $4) AND p.forgotten_at IS NULL
+                 FOR KEY SHARE OF p",
             ),
             params![key.kind, key.hashed, key.plain],
             read,

@@ -4,7 +4,7 @@ use munshi_store::{Tx, params};
 use munshi_types::{PersonId, ScopeGlob};
 
 use super::sealed_contacts::seal_plain_addresses;
-use super::{Person, find_living, forget_browsers, list_addresses, read, upsert};
+use super::{Person, find_living, forget_browsers, is_forgotten, list_addresses, read, upsert};
 use crate::address::ContactAddress;
 use crate::error::{Error, MergeObstacle, Result};
 
@@ -25,7 +25,7 @@ pub struct PersonMerge {
 /// addresses move; name, language and tags fill what `into` lacks; what was closed to either stays closed. A role comes
 /// from `into` alone, and nothing is opened that was not open to them.
 ///
-/// Refused where `from` works here: a member is never merged away. Also where either has left.
+/// Refused where `from` works here: a member is never merged away. Also where either has left or was forgotten.
 pub fn merge(tx: &mut Tx<'_>, from: PersonId, into: PersonId) -> Result<PersonMerge> {
     lock_merges(tx)?;
     let (from, into) = (resolve_living(tx, from)?, resolve_living(tx, into)?);
@@ -37,6 +37,7 @@ pub fn merge(tx: &mut Tx<'_>, from: PersonId, into: PersonId) -> Result<PersonMe
     let both = (two.pop(), two.pop());
     let (Some(one), Some(other)) = both else { return Err(Error::NoPerson(from)) };
     let (gone, stays) = if one.id == from { (one, other) } else { (other, one) };
+    check_forgotten(tx, [gone.id, stays.id])?;
     check(&gone, &stays)?;
     if stays.role.is_some() {
         // What a page's token proves is too little for a member, as where a role is given: see `upsert`.
@@ -66,7 +67,21 @@ fn lock_merges(tx: &mut Tx<'_>) -> Result<()> {
 }
 
 fn resolve_living(tx: &mut Tx<'_>, id: PersonId) -> Result<PersonId> {
-    find_living(tx, id)?.map(|person| person.id).ok_or(Error::NoPerson(id))
+    if let Some(person) = find_living(tx, id)? {
+        return Ok(person.id);
+    }
+    check_forgotten(tx, [id])?;
+    Err(Error::NoPerson(id))
+}
+
+/// Asked again once both are held: whoever forgets one of them was perhaps quicker.
+fn check_forgotten<const N: usize>(tx: &mut Tx<'_>, persons: [PersonId; N]) -> Result<()> {
+    for person in persons {
+        if is_forgotten(tx, person)? {
+            return Err(Error::Unmergeable(MergeObstacle::Forgotten));
+        }
+    }
+    Ok(())
 }
 
 /// Both, until the transaction ends: whoever gives one a role or an address meanwhile waits.

@@ -12,7 +12,9 @@ mod sealed_contacts;
 
 pub use administration::{clear_browsers, save};
 pub use contacts::{MOST_REACHED, PersonContacts, find_contacts, list_contacts, load_change_number};
-pub use erase::{PERSONAL_DATA, detach, find_head, list_group};
+pub use erase::{
+    PERSONAL_DATA, check_not_forgotten, detach, find_head, is_forgotten, list_group, lock_group,
+};
 pub use lists::{PersonFilter, list, list_by_name, list_members};
 pub use matching::{PersonMatch, find_or_add, lock_living};
 pub use merge::{PersonMerge, merge};
@@ -95,7 +97,7 @@ impl Person {
 }
 
 /// Adds or replaces what is known of a person. Whether they are a visitor follows from their addresses, and whom they
-/// turned out to be from [`merge`]: neither is replaced. One who has become another since is refused. Who is given a role
+/// turned out to be from [`merge`]: neither is replaced. One who has become another since, or was forgotten, is refused. Who is given a role
 /// is known no longer by browsers that spoke for them before: what a page's token proves is too little for one who works
 /// here, and somebody else may have brought it.
 pub fn upsert(tx: &mut Tx<'_>, person: &Person) -> Result<()> {
@@ -114,7 +116,7 @@ pub fn upsert(tx: &mut Tx<'_>, person: &Person) -> Result<()> {
          ON CONFLICT (tenant_id, id) DO UPDATE SET name = excluded.name, role = excluded.role,
            opened = excluded.opened, closed = excluded.closed, tags = excluded.tags,
            language = excluded.language, left_at = excluded.left_at, name_hash = excluded.name_hash
-           WHERE persons.merged_into IS NULL",
+           WHERE persons.merged_into IS NULL AND persons.forgotten_at IS NULL",
         params![
             person.id,
             sealed.name,
@@ -131,7 +133,8 @@ pub fn upsert(tx: &mut Tx<'_>, person: &Person) -> Result<()> {
     )?;
     if rows == 0 {
         let id = person.id;
-        return Err(Error::Refused(format!("{id} was merged into another person: look them up again")));
+        let what = format!("{id} was forgotten or merged into another person: look them up again");
+        return Err(Error::Refused(what));
     }
     Ok(())
 }
@@ -140,6 +143,7 @@ pub fn upsert(tx: &mut Tx<'_>, person: &Person) -> Result<()> {
 /// [`Error::Conflict`].
 pub fn add_address(tx: &mut Tx<'_>, person: PersonId, address: &ContactAddress) -> Result<()> {
     let Some(holder) = lock_living(tx, person)? else {
+        check_not_forgotten(tx, person)?;
         return Err(Error::Refused(format!("person {person} not found, so no address was added")));
     };
     match find_by_address(tx, address)? {
@@ -215,9 +219,17 @@ pub fn find(tx: &mut Tx<'_>, id: PersonId) -> Result<Option<Person>> {
     )
 }
 
-/// Follows an old id to the person it has become; their own id leads to themself.
+/// Follows an old id to the person it has become; their own id leads to themself. Who is forgotten is nobody from the moment that
+/// it was asked for.
 pub fn find_living(tx: &mut Tx<'_>, id: PersonId) -> Result<Option<Person>> {
-    follow(tx, id, find)
+    follow(tx, id, |tx, id| {
+        tx.optional(
+            "SELECT id, name, role, opened, closed, tags, language, made_at, left_at, visitor, merged_into FROM persons
+             WHERE tenant_id = $1 AND id = $2 AND forgotten_at IS NULL",
+            params![id],
+            read,
+        )
+    })
 }
 
 /// A merge makes every old row lead to its end in one step, so a second step is seen only while one is under way.
@@ -243,7 +255,7 @@ pub fn find_by_address(tx: &mut Tx<'_>, address: &ContactAddress) -> Result<Opti
         "SELECT p.id, p.name, p.role, p.opened, p.closed, p.tags, p.language, p.made_at, p.left_at,
            p.visitor, p.merged_into
          FROM person_addresses a JOIN persons p ON p.tenant_id = $1 AND p.id = a.person_id
-         WHERE a.tenant_id = $1 AND a.kind = $2 AND a.address IN ($3, $4)",
+         WHERE a.tenant_id = $1 AND a.kind = $2 AND a.address IN ($3, $4) AND p.forgotten_at IS NULL",
         params![key.kind, key.hashed, key.plain],
         read,
     )

@@ -3,13 +3,13 @@
 use munshi_store::{PlatformScope, PlatformTx, Result, SealedBy, Tx, across_tenants, params};
 use munshi_types::{DataKeyId, Id, PersonId, TenantId};
 
-use super::find;
+use super::{check_not_forgotten, find};
 
 /// Looking whether the store of keys fits the database.
 pub const SEALING: PlatformScope = PlatformScope::new("sealing");
 
 /// What text of this person is sealed by from now on. A person gets a key with the first text that is theirs, and keeps it: where
-/// two become one, what either wrote stays under the key that it names.
+/// two become one, what either wrote stays under the key that it names. Who is forgotten is given none: the one they had is destroyed.
 pub fn seal_by_person(tx: &mut Tx<'_>, person: PersonId) -> Result<SealedBy> {
     if let Some(known) = tx.find_owner_key(person.as_uuid())? {
         return Ok(SealedBy::Person(known));
@@ -60,6 +60,7 @@ fn find_key(tx: &mut Tx<'_>, person: PersonId) -> Result<Option<DataKeyId>> {
 
 /// Whoever is quicker decides: both have the same key.
 fn assign_key(tx: &mut Tx<'_>, person: PersonId) -> Result<DataKeyId> {
+    check_not_forgotten(tx, person)?;
     let new = tx.keyring()?.take_new_key(tx.tenant())?;
     tx.one(
         "INSERT INTO person_keys (tenant_id, person_id, key_id) VALUES ($1, $2, $3)

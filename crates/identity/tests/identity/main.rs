@@ -2,6 +2,7 @@
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test fails by panicking")]
 
 mod codes;
+mod forgotten;
 mod hosts;
 mod key_requests;
 mod keys;

@@ -67,6 +67,25 @@ fn a_customer_of_the_books_is_forgotten_once_nothing_is_open() {
     installation.run(&["audit", "verify"]).ok();
 }
 
+/// A contact's phone leads to a person: both are forgotten. An id means whoever has it, whatever others are called.
+#[test]
+fn a_contact_takes_along_the_person_who_has_its_phone() {
+    const CONTACT: &str = "0190a3b2-6f4e-7c1d-8a2b-3c4d5e6f7081";
+    let installation = Installation::migrated(DatabaseEngine::Sqlite);
+    open_shop(&installation);
+    let sheet = installation.folder().join("contacts.csv");
+    std::fs::write(&sheet, format!("id,name,phone\n{CONTACT},Meera Devi,9876501234\n")).unwrap();
+    installation.run(&["ledger", "import", "--contacts", sheet.to_str().unwrap()]).ok();
+    let person = installation.json(&["person", "add", "Meera", "--phone", "9876501234"]);
+    let namesake = installation.json(&["person", "add", CONTACT]);
+    let receipt = installation.json(&["person", "forget", CONTACT, "--yes"]);
+    assert_eq!((&receipt["state"], &receipt["persons"]), (&json!("done"), &json!([person["id"]])));
+    assert!(receipt["removed"].to_string().contains("contacts"), "{receipt}");
+    let shown = installation.json(&["person", "show", namesake["id"].as_str().unwrap()]);
+    assert_eq!(shown["name"], CONTACT);
+    installation.run(&["person", "forget", "Meera Devi", "--yes"]).refused(5);
+}
+
 /// What a customer is told before that, as a file for a program and as one to be read.
 #[test]
 fn a_customer_of_the_books_is_told_what_stands_there() {

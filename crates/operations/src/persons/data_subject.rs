@@ -2,10 +2,11 @@
 
 use std::collections::BTreeMap;
 
-use munshi_identity::{Person, persons};
+use munshi_identity::{ContactAddress, Person, persons};
 use munshi_pack::operation::{OperationCaller, OperationError, OperationErrorCode};
-use munshi_pack::{PackRegistry, SubjectRecord, load_tenant_packs};
+use munshi_pack::{FromPack, PackRegistry, SubjectRecord, SubjectRecords, load_tenant_packs};
 use munshi_store::Tx;
+use munshi_types::PersonId;
 use uuid::Uuid;
 
 use super::rules::lock_covered;
@@ -25,7 +26,8 @@ impl DataSubject {
     }
 
     /// Nothing takes back what is shown or removed by mistake: so one alone may be meant, and surely. Those who have left count too, and
-    /// who stands only in a pack.
+    /// who stands only in a pack. A record takes along the person whom its addresses lead to, and a person their record. An id means whoever
+    /// has it, whatever others are called; that of a record means no other record, even one that shares an address.
     pub(super) fn find(
         tx: &mut Tx<'_>,
         caller: &OperationCaller,
@@ -33,28 +35,32 @@ impl DataSubject {
         given: &str,
     ) -> Result<Self, OperationError> {
         let listed = load_tenant_packs(tx)?;
-        let of_tenant = || packs.subjects.iter().filter(|of| listed.has(of.pack));
-        let people = list_candidates(tx, given)?;
+        let known: Vec<&KnownRecords> = packs.subjects.iter().filter(|of| listed.has(of.pack)).collect();
+        let id: Option<Uuid> = given.parse().ok();
+        let mut people = list_candidates(tx, given)?;
+        let is_record = people.is_empty();
+        let mut named = match id {
+            Some(_) if !is_record => Vec::new(),
+            _ => list_named(tx, &known, given)?,
+        };
+        named.retain(|(_, record)| id.is_none_or(|id| record.ids.contains(&id)));
+        if let (true, [(_, record)]) = (is_record, named.as_slice())
+            && record.is_exact
+        {
+            people = list_holders(tx, &record.addresses)?;
+        }
         let person = match people.as_slice() {
             [only] => Some(lock_covered(tx, caller, &only.id.to_string())?),
             _ => None,
         };
-        let mut linked = Vec::new();
-        if let Some(person) = &person {
-            let addresses = persons::list_addresses(tx, person.id)?;
-            for of in of_tenant() {
-                let records = of.find_by_addresses(tx, &addresses)?;
-                linked.extend(records.into_iter().map(|record| (of.pack, record)));
-            }
-        }
-        let mut named = Vec::new();
-        for of in of_tenant() {
-            let records = of.find_by_text(tx, given)?;
-            named.extend(records.into_iter().map(|record| (of.pack, record)));
-        }
-        named.retain(|(_, record)| linked.iter().all(|(_, known): &PackRecord| known.ids != record.ids));
+        let linked = match &person {
+            Some(person) if !(is_record && id.is_some()) => list_linked(tx, &known, person)?,
+            _ => Vec::new(),
+        };
+        named.retain(|(_, record)| linked.iter().all(|(_, known)| known.ids != record.ids));
         let is_sure = named.iter().all(|(_, record)| record.is_exact);
-        if people.len() + named.len() > 1 || !is_sure || linked.len() > 1 {
+        let is_one = people.len() <= 1 && linked.len() + named.len() <= 1;
+        if !is_sure || !is_one || (!is_record && !named.is_empty()) {
             return Err(describe_choices(given, &people, named.iter().chain(&linked)));
         }
         if person.is_none() && named.is_empty() {
@@ -65,17 +71,59 @@ impl DataSubject {
     }
 }
 
+/// What a pack knows of people.
+type KnownRecords = FromPack<dyn SubjectRecords>;
+
 /// Those whom a text means among people: by id or address one, by a name all who have it, also those who have left.
 fn list_candidates(tx: &mut Tx<'_>, given: &str) -> Result<Vec<Person>, OperationError> {
-    let named = persons::list_by_name(tx, given)?;
-    if !named.is_empty() {
-        return Ok(named);
+    if given.parse::<PersonId>().is_err() {
+        let named = persons::list_by_name(tx, given)?;
+        if !named.is_empty() {
+            return Ok(named);
+        }
     }
     match super::find(tx, given) {
         Ok(person) => Ok(vec![person]),
         Err(error) if error.code == OperationErrorCode::NotFound => Ok(Vec::new()),
         Err(error) => Err(error),
     }
+}
+
+fn list_named(
+    tx: &mut Tx<'_>,
+    known: &[&KnownRecords],
+    given: &str,
+) -> Result<Vec<PackRecord>, OperationError> {
+    let mut named = Vec::new();
+    for of in known {
+        let records = of.find_by_text(tx, given)?;
+        named.extend(records.into_iter().map(|record| (of.pack, record)));
+    }
+    Ok(named)
+}
+
+/// Whose addresses these are.
+fn list_holders(tx: &mut Tx<'_>, addresses: &[ContactAddress]) -> Result<Vec<Person>, OperationError> {
+    let mut holders: Vec<Person> = Vec::new();
+    for address in addresses {
+        let holder = persons::find_by_address(tx, address)?;
+        holders.extend(holder.filter(|holder| holders.iter().all(|known| known.id != holder.id)));
+    }
+    Ok(holders)
+}
+
+fn list_linked(
+    tx: &mut Tx<'_>,
+    known: &[&KnownRecords],
+    person: &Person,
+) -> Result<Vec<PackRecord>, OperationError> {
+    let addresses = persons::list_addresses(tx, person.id)?;
+    let mut linked = Vec::new();
+    for of in known {
+        let records = of.find_by_addresses(tx, &addresses)?;
+        linked.extend(records.into_iter().map(|record| (of.pack, record)));
+    }
+    Ok(linked)
 }
 
 fn describe_choices<'r>(

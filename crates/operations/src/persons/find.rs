@@ -9,7 +9,11 @@ use munshi_store::Tx;
 /// its person has become.
 pub fn find(tx: &mut Tx<'_>, given: &str) -> Result<Person, OperationError> {
     if let Ok(id) = given.parse() {
-        return persons::find_living(tx, id)?.ok_or_else(|| not_found(given));
+        return match persons::find_living(tx, id)? {
+            Some(person) => Ok(person),
+            None if persons::is_forgotten(tx, id)? => Err(forgotten()),
+            None => Err(not_found(given)),
+        };
     }
     if let Some(address) = address(given)
         && let Some(person) = persons::find_by_address(tx, &address)?
@@ -29,6 +33,17 @@ pub fn find(tx: &mut Tx<'_>, given: &str) -> Result<Person, OperationError> {
         1 => Ok(named.remove(0)),
         _ => Err(ambiguous(given, &named)),
     }
+}
+
+/// The same to be shown: of somebody who was forgotten a row is left that says nothing.
+pub(super) fn find_shown(tx: &mut Tx<'_>, given: &str) -> Result<Person, OperationError> {
+    if let Ok(id) = given.parse()
+        && persons::is_forgotten(tx, id)?
+        && let Some(person) = persons::find(tx, id)?
+    {
+        return Ok(person);
+    }
+    find(tx, given)
 }
 
 /// The one owner, where there is exactly one.
@@ -64,6 +79,12 @@ fn key(name: &str) -> String {
 fn not_found(given: &str) -> OperationError {
     OperationError::not_found("person", given)
         .hint("`munshi person list` shows everybody; `munshi person add` adds somebody.")
+}
+
+fn forgotten() -> OperationError {
+    OperationError::new(OperationErrorCode::Conflict, "This person was forgotten.").hint(
+        "`munshi erasure list` shows the receipts. Whoever writes from their address now is somebody new.",
+    )
 }
 
 fn ambiguous(given: &str, people: &[Person]) -> OperationError {

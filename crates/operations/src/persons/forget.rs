@@ -3,8 +3,8 @@
 use munshi_conversations::erasure::list_open_runs;
 use munshi_conversations::{cancel, runs};
 use munshi_erasure::{self as erasure, Erasure, ErasureReceipt, ErasureRequest, ErasureService};
-use munshi_identity::Person;
 use munshi_identity::keys::{ApiAccess, Area};
+use munshi_identity::{Person, persons};
 use munshi_pack::operation::{
     CallerClass, Operation, OperationEffect, OperationError, OperationErrorCode, OperationSpec, RouteMethod,
 };
@@ -96,14 +96,16 @@ async fn begin(
         }
         let mut stopped = Vec::new();
         if let Some(person) = &whom.person {
-            for run in list_open_runs(tx, person.id)? {
+            for one in persons::lock_group(tx, person.id)? {
+                stopped.extend(list_open_runs(tx, one)?);
+            }
+            for &run in &stopped {
                 match has_engine {
                     true => runs::request_cancel(tx, run, now).map(drop)?,
                     false => cancel::request_unattended(tx, &ids, run, now)
                         .map(drop)
                         .map_err(convert_turn_error)?,
                 }
-                stopped.push(run);
             }
             let gone = Person { left_at: Some(now), ..person.clone() };
             revoke_keys(tx, &known, person, &gone, now)?;
@@ -126,7 +128,7 @@ fn start(
     request: ErasureRequest,
     now: Timestamp,
 ) -> Result<Erasure, OperationError> {
-    erasure::begin(tx, &service.queue, request, now).map_err(OperationError::unavailable)
+    erasure::begin(tx, service, request, now).map_err(OperationError::unavailable)
 }
 
 /// Who works here leaves first: what they may do ends by rules of its own.

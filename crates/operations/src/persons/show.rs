@@ -7,7 +7,8 @@ use munshi_pack::operation::{
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
-use super::{PersonView, find};
+use super::PersonView;
+use super::find::find_shown;
 use crate::{HouseCall, HouseServices};
 
 /// The person that is meant.
@@ -38,7 +39,7 @@ impl Operation<HouseServices> for ShowPerson {
 
     async fn run(call: &HouseCall, input: PersonInput) -> Result<PersonView, OperationError> {
         let read = call.read(move |tx| {
-            let person = find(tx, &input.id)?;
+            let person = find_shown(tx, &input.id)?;
             Ok(PersonView::load(tx, person)?)
         });
         read.await

@@ -3,7 +3,9 @@
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, OnceLock};
 
-use munshi_safety::requests::{RequestClaim, RequestStanding};
+use munshi_safety::requests::{self, RequestClaim, RequestStanding};
+use munshi_store::Tx;
+use munshi_types::KeyId;
 use serde_json::Value;
 
 use super::error::{OperationError, OperationErrorCode};
@@ -102,12 +104,21 @@ pub(super) async fn keep<S: Sync>(call: &OperationCall<S>, claim: RequestClaim, 
 }
 
 /// Whose keys they are: nobody hears another's answers.
+/// Lets go of what a key asked for, with the answers: whom it stands for was forgotten.
+pub fn forget_answers(tx: &mut Tx<'_>, key: KeyId) -> munshi_store::Result<u64> {
+    requests::delete_of_caller(tx, &render_key(key))
+}
+
+fn render_key(key: KeyId) -> String {
+    format!("key {key}")
+}
+
 fn render_caller(caller: &OperationCaller) -> String {
     match caller.api_caller() {
         None => format!("machine {}", caller.actor().id),
         Some(caller) => match caller.operator {
             Some(operator) => format!("operator {operator}"),
-            None => format!("key {}", caller.key),
+            None => render_key(caller.key),
         },
     }
 }

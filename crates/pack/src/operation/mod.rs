@@ -32,7 +32,7 @@ pub use crate::services::PackServices;
 pub use caller::{CallerIdentity, OperationCaller};
 pub use entry::{OperationEntry, OperationField, OperationShape};
 pub use error::{OperationError, OperationErrorCode, sentence};
-pub use idempotency::IdempotencyKey;
+pub use idempotency::{IdempotencyKey, forget_answers};
 pub use list::{ListInput, ListView, describe_order};
 pub use spec::{CallerClass, OperationEffect, OperationScope, OperationSpec, RouteMethod};
 

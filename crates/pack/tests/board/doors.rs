@@ -215,7 +215,8 @@ impl SubjectRecords for NoticesOf {
     fn find_by_text(&self, tx: &mut Tx<'_>, text: &str) -> Result<Vec<SubjectRecord>> {
         tx.all("SELECT id, title FROM notices WHERE tenant_id = $1 AND title = $2", params![text], |row| {
             let ids = vec![row.get(0)?];
-            Ok(SubjectRecord { ids, name: row.get(1)?, is_exact: true, open_matter: None })
+            let addresses = Vec::new();
+            Ok(SubjectRecord { ids, name: row.get(1)?, addresses, is_exact: true, open_matter: None })
         })
     }
 

@@ -29,7 +29,8 @@ pub(crate) struct PersonForgetArguments {
 
 pub(super) fn run(context: &CommandContext, arguments: PersonForgetArguments) -> Result<()> {
     let about = format!(
-        "This forgets {} for good: what they wrote can be read by nobody afterwards, in no backup either.",
+        "This forgets {} for good, in conversations and in packs such as the books alike; a contact takes along the person \
+         whom its phone belongs to. What they wrote can be read by nobody afterwards, in no backup either.",
         arguments.person
     );
     ConfirmationPrompt { about, word: "forget", given: arguments.yes }.ask(&context.output)?;

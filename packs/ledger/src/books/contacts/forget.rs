@@ -11,9 +11,9 @@ use crate::error::{Error, Result};
 /// Letters of a pseudonym's code; two contacts of a shop that share one are still told apart by their accounts.
 const CODE: usize = 6;
 
-/// Overwrites what names a contact and says how many rows that were. Merged contacts are forgotten each by itself. One that is not there
-/// is nobody.
-pub fn forget(tx: &mut Tx<'_>, id: ContactId, now: Timestamp) -> Result<u64> {
+/// Takes from a contact what it is found by, its names and its phone, and drops its reminders. Says how many rows that were. One that is
+/// not there is nobody.
+pub fn detach(tx: &mut Tx<'_>, id: ContactId, now: Timestamp) -> Result<u64> {
     if find_row(tx, id)?.is_none() {
         return Ok(0);
     }
@@ -29,15 +29,25 @@ pub fn forget(tx: &mut Tx<'_>, id: ContactId, now: Timestamp) -> Result<u64> {
         params![id],
     )?;
     changed += tx.execute(
-        "UPDATE ledger_entries SET words = $3, words_key = NULL, reason = CASE WHEN reason IS NULL THEN NULL ELSE $3 END
-         WHERE tenant_id = $1 AND contact_id = $2 AND (words <> $3 OR words_key IS NOT NULL OR reason <> $3)",
-        params![id, pseudonym],
-    )?;
-    changed += tx.execute(
         "UPDATE ledger_reminders SET words = $3, state = CASE state WHEN 'waiting' THEN 'dropped' ELSE state END,
                 ended_at = COALESCE(ended_at, $4)
          WHERE tenant_id = $1 AND contact_id = $2 AND words <> $3",
         params![id, pseudonym, now],
+    )?;
+    Ok(changed)
+}
+
+/// Overwrites what names a contact and says how many rows that were. Merged contacts are forgotten each by itself. One that is not there
+/// is nobody.
+pub fn forget(tx: &mut Tx<'_>, id: ContactId, now: Timestamp) -> Result<u64> {
+    if find_row(tx, id)?.is_none() {
+        return Ok(0);
+    }
+    let (mut changed, pseudonym) = (detach(tx, id, now)?, build_pseudonym(id));
+    changed += tx.execute(
+        "UPDATE ledger_entries SET words = $3, words_key = NULL, reason = CASE WHEN reason IS NULL THEN NULL ELSE $3 END
+         WHERE tenant_id = $1 AND contact_id = $2 AND (words <> $3 OR words_key IS NOT NULL OR reason <> $3)",
+        params![id, pseudonym],
     )?;
     changed += tx.execute(
         "UPDATE ledger_contact_details SET language = NULL, gstin = NULL

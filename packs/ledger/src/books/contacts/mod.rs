@@ -2,7 +2,7 @@
 //!
 //! # Layout
 //! - [`add`], [`change`]: new ones, and what is known of them; [`find`](fn@find): who a name means
-//! - [`merge`](fn@merge): two that are one; [`forget`](fn@forget): one who is forgotten
+//! - [`merge`](fn@merge): two that are one; [`detach`], [`forget`](fn@forget): one who is forgotten
 //! - `entry_effects`: their kept balance and roles
 
 pub(super) mod add;
@@ -11,7 +11,7 @@ mod forget;
 mod merge;
 
 pub use add::{NewContact, add, set_limit, update};
-pub use forget::forget;
+pub use forget::{detach, forget};
 pub use merge::merge;
 pub(super) use merge::merge_keeping_details;
 
@@ -92,6 +92,19 @@ pub fn list_by_phone(tx: &mut Tx<'_>, phone: &str) -> Result<Vec<Contact>> {
     Ok(tx.all(
         "SELECT id, name, is_customer, is_supplier, is_staff, phone, credit_limit, balance, merged_into, made_at
          FROM ledger_contacts WHERE tenant_id = $1 AND phone = $2 AND merged_into IS NULL ORDER BY made_at, id LIMIT 20",
+        params![phone.as_str()],
+        read,
+    )?)
+}
+
+/// The same also where a contact that was merged into them has the number.
+pub fn list_roots_by_phone(tx: &mut Tx<'_>, phone: &str) -> Result<Vec<Contact>> {
+    let phone = ContactAddress::phone(phone)?;
+    Ok(tx.all(
+        "SELECT id, name, is_customer, is_supplier, is_staff, phone, credit_limit, balance, merged_into, made_at
+         FROM ledger_contacts WHERE tenant_id = $1 AND merged_into IS NULL
+           AND id IN (SELECT COALESCE(m.merged_into, m.id) FROM ledger_contacts m WHERE m.tenant_id = $1 AND m.phone = $2)
+         ORDER BY made_at, id LIMIT 20",
         params![phone.as_str()],
         read,
     )?)
