@@ -6,7 +6,7 @@ use munshi_erasure::{ErasureService, ErasureState, rows};
 use munshi_identity::persons;
 use munshi_store::{Db, Error, JsonText, PageRequest, SealedBy, Tx, params};
 use munshi_test_support::{memory_keyring, on_both_engines};
-use munshi_types::{DataKeyId, ErasureId, Id};
+use munshi_types::{DataKeyId, ErasureId};
 use serde_json::json;
 use uuid::Uuid;
 
