@@ -22,8 +22,8 @@ const KEPT_OF_PERSONS: &[(&str, &str)] = &[
     ),
     (
         "copies of the store of keys from before",
-        "whoever has one with a copy of the database of then reads it all: `munshi backup --keys` deletes its own that are older than 30 days; \
-         a copy elsewhere is yours to delete",
+        "whoever has one with a copy of the database of then reads it all: the server deletes those that `munshi backup --keys` made in its \
+         folder after 30 days; a copy elsewhere is yours to delete",
     ),
     ("backups of the database from before messages were encrypted", "they can be read until you delete them"),
     (

@@ -154,7 +154,8 @@ fn list_further_keys(
     for person in erased {
         let Some(head) = persons::find_head(tx, *person)? else { continue };
         for one in persons::list_group(tx, head)? {
-            let owned = (one, persons::find_or_assign_key(tx, one)?);
+            let Some(key) = persons::find_or_assign_key(tx, one)? else { continue };
+            let owned = (one, key);
             if !covered.contains(&owned) && !further.contains(&owned) {
                 further.push(owned);
             }

@@ -56,12 +56,18 @@ on_both_engines! {
         // In this copy she has another key, and somebody else turned out to be her.
         let (tenant, person, other) = (shop.tenant, shop.person, shop.other);
         let another: DataKeyId = shop.app.ids.next();
+        // And somebody who was forgotten before they had a key.
+        let (keyless, now) = (shop.app.add_person(tenant, "Rekha", None).await, shop.app.clock.now());
         let put_back = move |tx: &mut Tx<'_>| {
             tx.execute("DELETE FROM erasures WHERE tenant_id = $1", params![])?;
             let text = "UPDATE person_keys SET key_id = $3 WHERE tenant_id = $1 AND person_id = $2";
             assert_eq!(tx.execute(text, params![person, another])?, 1);
             let text = "UPDATE persons SET merged_into = $3, role = NULL WHERE tenant_id = $1 AND id = $2";
             assert_eq!(tx.execute(text, params![other, person])?, 1);
+            tx.execute("DELETE FROM person_keys WHERE tenant_id = $1 AND person_id = $2", params![keyless])?;
+            let text = "UPDATE persons SET merged_into = $3, name = '', name_hash = NULL, left_at = $4, forgotten_at = $4
+                        WHERE tenant_id = $1 AND id = $2";
+            assert_eq!(tx.execute(text, params![keyless, person, now])?, 1);
             persons::list_keys(tx, other)
         };
         let theirs = test.db.write(tenant, put_back).await.unwrap();

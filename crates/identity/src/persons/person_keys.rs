@@ -3,7 +3,7 @@
 use munshi_store::{PlatformScope, PlatformTx, Result, SealedBy, Tx, across_tenants, params};
 use munshi_types::{DataKeyId, Id, PersonId, TenantId};
 
-use super::{check_not_forgotten, find};
+use super::{check_not_forgotten, find, is_forgotten};
 
 /// Looking whether the store of keys fits the database.
 pub const SEALING: PlatformScope = PlatformScope::new("sealing");
@@ -14,13 +14,18 @@ pub fn seal_by_person(tx: &mut Tx<'_>, person: PersonId) -> Result<SealedBy> {
     if let Some(known) = tx.find_owner_key(person.as_uuid())? {
         return Ok(SealedBy::Person(known));
     }
-    let key = find_or_assign_key(tx, person)?;
+    let key = find_key(tx, person)?.map_or_else(|| assign_key(tx, person), Ok)?;
     remember(tx, person, key)
 }
 
-/// The key of a person as this database says, whatever the process remembers from another copy of it.
-pub fn find_or_assign_key(tx: &mut Tx<'_>, person: PersonId) -> Result<DataKeyId> {
-    find_key(tx, person)?.map_or_else(|| assign_key(tx, person), Ok)
+/// The key of a person as this database says, whatever the process remembers from another copy of it. None for somebody who was forgotten
+/// and has none: nothing can be theirs.
+pub fn find_or_assign_key(tx: &mut Tx<'_>, person: PersonId) -> Result<Option<DataKeyId>> {
+    match find_key(tx, person)? {
+        Some(key) => Ok(Some(key)),
+        None if is_forgotten(tx, person)? => Ok(None),
+        None => assign_key(tx, person).map(Some),
+    }
 }
 
 /// The same for somebody who has a key already.
