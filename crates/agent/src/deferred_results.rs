@@ -130,6 +130,7 @@ fn find_act_id(answer: &ToolAnswer) -> Option<ActId> {
         | ToolAnswer::Dropped { act, .. } => Some(*act),
         ToolAnswer::Waiting(_)
         | ToolAnswer::Refused(_)
+        | ToolAnswer::NotKept { .. }
         | ToolAnswer::Running { .. }
         | ToolAnswer::Working { .. } => None,
     }

@@ -71,6 +71,7 @@ fn describe_answer(answer: ToolAnswer) -> (UndoState, Option<String>) {
         ToolAnswer::Running { .. } | ToolAnswer::Working { .. } => (UndoState::Running, None),
         ToolAnswer::Refused(refusal) => (UndoState::Refused, Some(refusal.suggestion)),
         ToolAnswer::Dropped { .. } => (UndoState::Refused, None),
+        ToolAnswer::NotKept { .. } => (UndoState::Done, None),
         ToolAnswer::Failed { detail, .. } => (UndoState::Failed, Some(detail)),
         ToolAnswer::Unknown { detail, .. } => (UndoState::Unknown, Some(detail)),
     }

@@ -190,6 +190,13 @@ fn translate_tool(
         _ => Egress::Ask,
     });
     spec.shows = source.entry.shows;
+    // The operator may take back what the server says of itself; anybody may ask that nothing be kept.
+    let own = said.own.and_then(|own| own.transient).or(source.entry.transient.then_some(true));
+    spec.transient = own.unwrap_or_else(|| said.theirs.and_then(|theirs| theirs.transient).unwrap_or(false));
+    if spec.transient {
+        // A turn waits for it to its end, and nothing of it is told again.
+        (spec.wait_at_most, spec.cacheable) = (None, false);
+    }
     let connector = ToolConnector {
         name: source.name.to_string(),
         origin: ConnectorOrigin::Foreign,

@@ -65,6 +65,7 @@ pub mod snapshot;
 pub mod state;
 pub mod steps;
 pub mod taint_bits;
+mod transient_calls;
 pub mod violations;
 
 pub use decisions::TurnTimings;

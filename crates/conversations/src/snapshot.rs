@@ -91,6 +91,9 @@ pub struct RunSnapshot {
     /// How far work has come that nobody typed.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub work: Option<WorkProgress>,
+    /// Acts whose tools said what is not kept: here stands that they were asked, and whoever goes on with the run asks anew.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub not_kept: Vec<ActId>,
 }
 
 /// How far a run of a pack's kind has come; a part of the snapshot.
@@ -209,6 +212,7 @@ impl RunSnapshot {
             inherited: self.inherited.into_iter().chain(theirs.inherited).collect(),
             told_expired: theirs.told_expired,
             told_done: theirs.told_done,
+            not_kept: theirs.not_kept,
             place: theirs.place.or(self.place),
             places: theirs.places,
             ..self
@@ -265,6 +269,9 @@ impl RunSnapshot {
             _ => None,
         };
         called.outcome = outcome;
+        if answer.is_transient() && matches!(ended, Some((true, _))) && !self.not_kept.contains(&called.act) {
+            self.not_kept.push(called.act);
+        }
         let (tool, key, call) =
             (called.tool.clone(), call_key(&called.tool, &called.arguments), called.call_id.clone());
         self.taint.sources.extend(answer.taint_source());
@@ -366,7 +373,7 @@ fn outcome(before: &ExchangeCallOutcome, answer: &ToolAnswer, now: Timestamp) ->
         }
         (_, answer) => ExchangeCallOutcome::Ended {
             ok: matches!(answer, ToolAnswer::Done(_) | ToolAnswer::Rehearsed(_) | ToolAnswer::Working { .. }),
-            result: answer.render_for_model(),
+            result: answer.render_for_record(),
         },
     }
 }

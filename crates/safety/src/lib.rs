@@ -44,6 +44,7 @@ pub const MIGRATIONS: &[Migration] = &[
     migration!("0049_answered_requests"),
     migration!("0051_proposed_operations"),
     migration!("0058_act_undo"),
+    migration!("0082_transient_acts"),
 ];
 
 /// Rows from before they were sealed, for those who seal them.

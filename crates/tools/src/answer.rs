@@ -1,6 +1,6 @@
 //! What came of a call: for the turn, and for the model.
 
-use munshi_safety::acts::{Act, ActOutcome, ActState, Permit, PermitMode};
+use munshi_safety::acts::{Act, ActOutcome, ActState, Permit, PermitMode, ResultStandIn};
 use munshi_safety::approvals::{self, Approval};
 use munshi_safety::pipeline::{ActRefusal, TaintSource};
 use munshi_store::Tx;
@@ -30,6 +30,12 @@ pub enum ToolAnswer {
         label: ResultOrigin,
         /// What helps.
         next: Option<Box<FailureHint>>,
+        /// What is stored in place of the detail, where what the tool said is not kept.
+        stand_in: Option<ResultStandIn>,
+    },
+    /// It was asked before, and what it said is not kept: only asking anew, as a new act, tells it again.
+    NotKept {
+        act: ActId,
     },
     /// It may have happened. It is not tried again, and a person is asked.
     Unknown {
@@ -88,6 +94,33 @@ impl ToolAnswer {
         matches!(self, Self::Done(_) | Self::Rehearsed(_) | Self::Failed { .. })
     }
 
+    /// Whether nothing that is stored may say what it says.
+    pub const fn is_transient(&self) -> bool {
+        match self {
+            Self::Done(seen) | Self::Rehearsed(seen) => seen.stand_in.is_some(),
+            Self::Failed { stand_in, .. } => stand_in.is_some(),
+            _ => false,
+        }
+    }
+
+    /// As it is stored: what the model sees, or what stands in for it where that is not kept.
+    pub fn render_for_record(&self) -> Value {
+        match self {
+            Self::Done(Observation { stand_in: Some(stand_in), label, .. })
+            | Self::Rehearsed(Observation { stand_in: Some(stand_in), label, .. }) => {
+                let mut told = stand_in.to_json();
+                told["ok"] = json!(true);
+                label.add_source(told)
+            }
+            Self::Failed { stand_in: Some(stand_in), .. } => {
+                let mut told = self.render_for_model();
+                told["detail"] = json!(stand_in.words());
+                told
+            }
+            answer => answer.render_for_model(),
+        }
+    }
+
     /// As the model sees it.
     pub fn render_for_model(&self) -> Value {
         let no = |code: &str, retryable: bool, suggestion: &str| json!({ "ok": false, "code": code, "retryable": retryable, "suggestion": suggestion });
@@ -118,6 +151,11 @@ impl ToolAnswer {
                 }
                 label.add_source(told)
             }
+            Self::NotKept { .. } => no(
+                ResultStandIn::CODE,
+                true,
+                "It was asked before, and what it said is not kept. Call it again where that is still needed.",
+            ),
             Self::Unknown { .. } => no(
                 "unknown_outcome",
                 false,
@@ -159,7 +197,11 @@ pub(crate) fn build_answer(
     let (ActOutcome::Applied(_), Some(ToolOutput { value, undo })) = (outcome, done) else {
         return build_from_outcome(permit, Some(tool), outcome);
     };
-    let seen = Observation { act: permit.act(), value, label: ResultOrigin::from_tool(tool), undo, mismatch };
+    let stand_in = permit.stand_in();
+    // What is not kept leaves no way back either, which would say it again.
+    let undo = undo.filter(|_| stand_in.is_none());
+    let label = ResultOrigin::from_tool(tool);
+    let seen = Observation { act: permit.act(), value, label, undo, mismatch, stand_in };
     match permit.mode() {
         PermitMode::Apply => ToolAnswer::Done(seen),
         PermitMode::Rehearse => ToolAnswer::Rehearsed(seen),
@@ -172,13 +214,16 @@ pub(crate) fn build_from_outcome(permit: &Permit, tool: Option<&Tool>, outcome: 
     let act = permit.act();
     match outcome {
         ActOutcome::Failed { code, retryable, detail, next } => {
-            let (code, detail, next) = (code.clone(), detail.clone(), parse_hint(next.as_ref(), tool));
-            ToolAnswer::Failed { act, code, retryable: *retryable, detail, label, next }
+            let stand_in = permit.stand_in();
+            // A hint leads to questions and searches that are stored.
+            let next = parse_hint(next.as_ref(), tool).filter(|_| stand_in.is_none());
+            let (code, detail) = (code.clone(), detail.clone());
+            ToolAnswer::Failed { act, code, retryable: *retryable, detail, label, next, stand_in }
         }
         ActOutcome::Unknown { detail } => ToolAnswer::Unknown { act, detail: detail.clone() },
         ActOutcome::Applied(value) => {
-            let seen = Observation { act, value: value.clone(), label, undo: None, mismatch: None };
-            ToolAnswer::Done(seen)
+            let (value, stand_in) = (value.clone(), permit.stand_in());
+            ToolAnswer::Done(Observation { act, value, label, undo: None, mismatch: None, stand_in })
         }
     }
 }
@@ -191,6 +236,9 @@ fn parse_hint(kept: Option<&Value>, tool: Option<&Tool>) -> Option<Box<FailureHi
 
 /// What is known of an act that was proposed before.
 pub(crate) fn load_past_answer(tx: &mut Tx<'_>, act: Act, tool: Option<&Tool>) -> Result<ToolAnswer> {
+    if act.is_spent() {
+        return Ok(ToolAnswer::NotKept { act: act.id });
+    }
     let value = act.result.clone().unwrap_or_default();
     let text = |name: &str| value.get(name).and_then(Value::as_str).unwrap_or_default().to_owned();
     // Whose words they are is the act's own to say: its connector may be gone, or another bring the tool by now.
@@ -201,10 +249,18 @@ pub(crate) fn load_past_answer(tx: &mut Tx<'_>, act: Act, tool: Option<&Tool>) -
     Ok(match act.state {
         ActState::Applied | ActState::Rehearsed => {
             let (code, detail) = (text("code"), text("detail"));
-            let seen = Observation { act: id, value, label: label.clone(), undo: None, mismatch: None };
+            let seen = Observation {
+                act: id,
+                value,
+                label: label.clone(),
+                undo: None,
+                mismatch: None,
+                stand_in: None,
+            };
             match act.state {
                 ActState::Rehearsed if !code.is_empty() => {
-                    ToolAnswer::Failed { act: id, code, retryable: true, detail, label, next }
+                    let stand_in = None;
+                    ToolAnswer::Failed { act: id, code, retryable: true, detail, label, next, stand_in }
                 }
                 ActState::Rehearsed => ToolAnswer::Rehearsed(seen),
                 _ => ToolAnswer::Done(seen),
@@ -212,7 +268,8 @@ pub(crate) fn load_past_answer(tx: &mut Tx<'_>, act: Act, tool: Option<&Tool>) -
         }
         ActState::Failed => {
             let retryable = value.get("retryable").and_then(Value::as_bool).unwrap_or(false);
-            ToolAnswer::Failed { act: id, code: text("code"), retryable, detail: text("detail"), label, next }
+            let (code, detail, stand_in) = (text("code"), text("detail"), None);
+            ToolAnswer::Failed { act: id, code, retryable, detail, label, next, stand_in }
         }
         ActState::Unknown => ToolAnswer::Unknown { act: id, detail: text("detail") },
         ActState::Dropped => ToolAnswer::Dropped { act: id, why: load_drop_reason(tx, id)? },
@@ -223,6 +280,7 @@ pub(crate) fn load_past_answer(tx: &mut Tx<'_>, act: Act, tool: Option<&Tool>) -
             detail: "it was refused before".to_owned(),
             label: ResultOrigin::Own,
             next: None,
+            stand_in: None,
         },
         ActState::Waiting => match approvals::find_by_act(tx, id)? {
             Some(approval) => ToolAnswer::Waiting(Box::new(approval)),

@@ -62,7 +62,7 @@ pub use handler::{
     UndoCall, WriteToolHandler,
 };
 pub use journal::{ActJournal, NoActJournal};
-pub use munshi_safety::acts::LOGIN_NEEDED;
+pub use munshi_safety::acts::{LOGIN_NEEDED, ResultStandIn};
 pub use munshi_safety::pipeline::{ConnectorOrigin, ToolConnector};
 pub use registry::{Tool, ToolRegistry};
 pub use result::{Observation, ResultOrigin};

@@ -1,7 +1,7 @@
 //! A result as a model may see it: not endless, without secrets, and labelled by where it came from.
 
 use munshi_privacy::Scrubber;
-use munshi_safety::acts::ActOutcome;
+use munshi_safety::acts::{ActOutcome, ResultStandIn};
 use munshi_safety::pipeline::{ConnectorOrigin, TaintSource};
 use munshi_types::ActId;
 use serde_json::{Value, json};
@@ -25,6 +25,8 @@ pub struct Observation {
     pub undo: Option<UndoCall>,
     /// What the read-back found, where it did not agree: to be told, never passed over.
     pub mismatch: Option<String>,
+    /// What is stored in its place, where what the tool said is not kept.
+    pub stand_in: Option<ResultStandIn>,
 }
 
 /// Whose words a result is.

@@ -75,6 +75,10 @@ pub struct ToolSpec {
     /// What it attaches to its results is shown beside replies, though it is somebody else's tool. Ours always may.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub shows: bool,
+    /// What it says is told to the model of the turn and kept nowhere: look-ups of health and of public registries. Only for a
+    /// tool that reads.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub transient: bool,
 }
 
 /// A look carries its arguments out. What happens where other people's text may have put private data into them.
@@ -363,6 +367,7 @@ impl ToolSpec {
             needs_no_model: false,
             egress: Egress::Allow,
             shows: false,
+            transient: false,
         }
     }
 }

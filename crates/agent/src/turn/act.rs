@@ -77,6 +77,7 @@ impl Turn {
                 outcome,
             });
         }
+        let asked = self.state.transient.withhold_thoughts(self.state.snapshot.exchanges.len(), asked);
         self.state.snapshot.exchanges.push(ToolExchange { asked, calls });
         None
     }
@@ -200,7 +201,14 @@ impl Turn {
             });
         }
         self.enter(RunState::CheckingSafety);
-        let (answer, is_stored) = self.answer(call_index, called, notes).await?;
+        let (mut answer, mut is_stored) = self.answer(call_index, called, notes).await?;
+        // Whoever heard it is gone, and what was said is not kept: asking once more is harmless.
+        if matches!(answer, ToolAnswer::NotKept { .. })
+            && let Some(renewed) = self.state.snapshot.renew_act(call_index, self.setup.engine.ids.next())
+        {
+            notes.acts.shown.insert(renewed.act);
+            (answer, is_stored) = self.answer(call_index, &renewed, notes).await?;
+        }
         self.observe(call_index, &answer);
         if let Some(called) = self.state.snapshot.find_call(call_index).filter(|_| !is_stored) {
             let body = body(called);
@@ -353,7 +361,8 @@ impl Turn {
         let when = EpochStamp { epoch: self.setup.lease.epoch, now: self.setup.engine.clock.now() };
         self.state.snapshot.record_answer(call_index, answer, when);
         let Some(called) = self.state.snapshot.find_call(call_index).cloned() else { return };
-        self.setup.hide_people(&called);
+        self.state.transient.observe(called.act, answer, &self.setup.redactor);
+        self.setup.hide_people(&called, &self.state.transient);
         match (&called.outcome, answer) {
             (ExchangeCallOutcome::Ended { ok, result }, _) => {
                 self.reply.record_event(RunEvent::ToolResult {
@@ -363,7 +372,8 @@ impl Turn {
                     result: result.clone(),
                     undo: UndoOffer::from_answer(answer, when.now),
                 });
-                self.reply.update_context(|context| evidence::add(context, result));
+                let heard = self.state.transient.find_told(&called).map_or(result, |(_, heard)| heard);
+                self.reply.update_context(|context| evidence::add(context, heard));
                 if let Some((tool, result)) = called.find_result() {
                     self.state.observe_entities(&self.setup, &tool, &result);
                 }

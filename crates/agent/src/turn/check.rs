@@ -19,8 +19,7 @@ impl Turn {
         let mut found = Vec::new();
         if !self.setup.engine.packs.checks.is_empty() {
             let (pack_context, draft) = (&self.setup.prepared.pack_context, self.reply.text());
-            let results: Vec<Value> =
-                self.state.list_results().into_iter().map(|(_, result)| result).collect();
+            let results = self.state.list_heard_results();
             let checks = self.setup.engine.packs.checks_of(&pack_context.packs);
             let objections =
                 checks.flat_map(|check| check.check_reply(pack_context, draft, &results)).collect();

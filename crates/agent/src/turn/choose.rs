@@ -10,6 +10,7 @@ use serde_json::Value;
 use super::approval_questions::quote;
 use super::notes::{PickedChoice, QuestionNotes, StageNotes};
 use super::setup::TurnSetup;
+use super::transient::TransientResults;
 use super::{Turn, TurnOutcome};
 use crate::choices::{self, ChoiceQuestion, FallbackSearchOutcome};
 use crate::entities::SessionEntities;
@@ -61,6 +62,10 @@ impl Turn {
         answer: &ToolAnswer,
         search: Option<&PendingSearch>,
     ) -> Option<FailedCallFollowUp> {
+        // What is found would stand in a question, which is stored.
+        if answer.is_transient() {
+            return None;
+        }
         let search = search.filter(|made| made.search == called.act);
         if let Some(led) = search.and_then(|made| self.setup.resolve_search(made, called, answer)) {
             return Some(led);
@@ -188,8 +193,8 @@ impl TurnSetup {
     }
 
     /// Whom a call told of, done or failed, no model elsewhere reads by name.
-    pub(crate) fn hide_people(&self, called: &ExchangeCall) {
-        if let ExchangeCallOutcome::Ended { result, .. } = &called.outcome {
+    pub(crate) fn hide_people(&self, called: &ExchangeCall, transient: &TransientResults) {
+        if let Some((_, result)) = transient.find_told(called) {
             let tool = self.tool(&called.tool);
             let scope = tool.as_ref().map_or("", |tool| tool.known.spec.scope.as_str());
             self.redactor.add_names(mask_people::extract_people(result, scope));

@@ -33,6 +33,7 @@ mod stages;
 mod state;
 mod think;
 mod timings;
+mod transient;
 mod turn_outcome;
 
 use std::sync::Arc;
@@ -165,7 +166,7 @@ impl Turn {
 
     /// What the tokens of models elsewhere stand for; it is kept wherever an answer of theirs is.
     fn encode_pseudonyms(&self) -> Option<Value> {
-        let session = self.setup.redactor.session();
+        let session = self.state.transient.storable_pseudonyms(&self.setup.redactor);
         (!session.is_empty()).then(|| serde_json::to_value(&session).ok()).flatten()
     }
 

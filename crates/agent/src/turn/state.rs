@@ -11,6 +11,7 @@ use munshi_types::{ActId, Timestamp};
 use serde_json::Value;
 
 use super::setup::TurnSetup;
+use super::transient::TransientResults;
 use crate::entities::SessionEntities;
 use crate::mask_people;
 
@@ -19,7 +20,7 @@ pub(super) const SAME: u32 = 2;
 /// A denied wish is replanned once.
 const DENIALS: u32 = 2;
 
-/// What is stored of a turn, on its way and at its end.
+/// What a turn has come to, on its way and at its end.
 #[derive(Debug)]
 pub(crate) struct TurnState {
     pub(crate) snapshot: RunSnapshot,
@@ -27,17 +28,21 @@ pub(crate) struct TurnState {
     pub(crate) entities: SessionEntities,
     /// Those that are not stored yet.
     pub(crate) steps: Vec<NewRunStep>,
+    /// What is never stored.
+    pub(crate) transient: TransientResults,
 }
 
 impl TurnState {
-    pub(super) const fn new(snapshot: RunSnapshot, entities: SessionEntities) -> Self {
-        Self { snapshot, entities, steps: Vec::new() }
+    pub(super) fn new(snapshot: RunSnapshot, entities: SessionEntities) -> Self {
+        Self { snapshot, entities, steps: Vec::new(), transient: TransientResults::default() }
     }
 
     /// Takes in what the tools of this turn have named, also those of a process that died.
     pub(super) fn restore_entities(&mut self, setup: &TurnSetup) {
         setup.redactor.add_names(mask_people::list_known_people(&self.entities));
-        self.snapshot.iter_calls().for_each(|called| setup.hide_people(called));
+        for called in self.snapshot.iter_calls() {
+            setup.hide_people(called, &self.transient);
+        }
         for (tool, result) in self.list_results() {
             self.observe_entities(setup, &tool, &result);
         }
@@ -61,6 +66,13 @@ impl TurnState {
     /// What the tools of this turn said, as they said it.
     pub(super) fn list_results(&self) -> Vec<(String, Value)> {
         self.snapshot.iter_calls().filter_map(ExchangeCall::find_result).collect()
+    }
+
+    /// The same with what is not kept of them, for what is looked at while the turn lasts.
+    pub(super) fn list_heard_results(&self) -> Vec<Value> {
+        let heard = self.snapshot.iter_calls().filter_map(|called| self.transient.find_told(called));
+        let done = heard.filter(|(ok, _)| *ok);
+        done.map(|(_, told)| told.get("result").cloned().unwrap_or_default()).collect()
     }
 
     pub(super) fn find_entity_name(&self, id: &Value) -> Option<String> {

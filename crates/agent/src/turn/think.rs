@@ -6,7 +6,7 @@ use std::time::Instant;
 use munshi_conversations::handoffs::{ActiveHandoff, HandoffBundle};
 use munshi_conversations::marks::ReplyMarks;
 use munshi_conversations::messages::{self, MessageSpeaker};
-use munshi_conversations::snapshot::{ExchangeCallOutcome, ToolExchange};
+use munshi_conversations::snapshot::{ExchangeCall, ExchangeCallOutcome, ToolExchange};
 use munshi_conversations::{HaltReason, Result, RunState, runs};
 use munshi_llm::chat::{ModelReplyAssembler, StopReason};
 use munshi_llm::gateway::{CallBilling, CallSubject, Capability, ModelCall, PromptRecord, RoutingHints};
@@ -21,6 +21,7 @@ use super::Turn;
 use super::media::has_media;
 use super::notes::LastModelCall;
 use super::setup::TurnSetup;
+use super::transient::TransientResults;
 use crate::suggest::{ASKING, SuggestionSplitter};
 
 /// A model that breaks off is asked again so often.
@@ -271,12 +272,23 @@ impl Turn {
             summary: prepared.session.whole_summary().as_deref().map(UntrustedText::new),
             history: prepared.prompt_messages().into_iter().map(to_prompt_message).collect(),
             message: UtteranceText::from_stored(prepared.message.text.as_str(), prepared.message.tokens),
-            exchanges: self.state.snapshot.exchanges.iter().map(step).collect(),
+            exchanges: self.render_exchanges(),
             words: contributions.words,
             tools: self.setup.select_connector_tools(),
             packs: prepared.pack_context.packs.clone(),
             key: self.setup.engine.fence_key,
         }
+    }
+
+    /// What was called and what came of it, with what is not kept of it.
+    fn render_exchanges(&self) -> Vec<PromptExchange> {
+        let (exchanges, transient) = (self.state.snapshot.exchanges.iter().enumerate(), &self.state.transient);
+        let render = |(number, exchange): (usize, &ToolExchange)| {
+            let asked = transient.find_asked(number, &exchange.asked).clone();
+            let answers = exchange.calls.iter().map(|called| render_call(called, transient));
+            PromptExchange::new(asked, answers.collect())
+        };
+        exchanges.map(render).collect()
     }
 }
 
@@ -340,19 +352,16 @@ fn to_prompt_message(said: &messages::Message) -> PromptTurn {
     PromptTurn { speaker, text: UtteranceText::from_stored(said.text.as_str(), said.tokens) }
 }
 
-fn step(exchange: &ToolExchange) -> PromptExchange {
-    let answers = exchange.calls.iter().map(|called| {
-        let (is_error, text) = match &called.outcome {
-            ExchangeCallOutcome::Ended { ok, result } => (!ok, attachment::strip_content(result).to_string()),
-            ExchangeCallOutcome::Handed { .. } => (true, r#"{"ok":false,"code":"not_answered"}"#.to_owned()),
-            ExchangeCallOutcome::Open
-            | ExchangeCallOutcome::Waiting { .. }
-            | ExchangeCallOutcome::Login { .. } => (true, r#"{"ok":false,"code":"running"}"#.to_owned()),
-        };
-        let (call_id, tool) = (called.call_id.clone(), called.tool.clone());
-        prompt::PromptToolAnswer { call_id, tool, text: UntrustedText::new(&text), is_error }
-    });
-    PromptExchange::new(exchange.asked.clone(), answers.collect())
+fn render_call(called: &ExchangeCall, transient: &TransientResults) -> prompt::PromptToolAnswer {
+    let (is_error, text) = match (transient.find_told(called), &called.outcome) {
+        (Some((ok, told)), _) => (!ok, attachment::strip_content(told).to_string()),
+        (None, ExchangeCallOutcome::Handed { .. }) => {
+            (true, r#"{"ok":false,"code":"not_answered"}"#.to_owned())
+        }
+        (None, _) => (true, r#"{"ok":false,"code":"running"}"#.to_owned()),
+    };
+    let (call_id, tool) = (called.call_id.clone(), called.tool.clone());
+    prompt::PromptToolAnswer { call_id, tool, text: UntrustedText::new(&text), is_error }
 }
 
 /// What the model wants back with this message.

@@ -49,6 +49,9 @@ pub struct ToolDeclaration {
     /// A look whose result may be told again for a minute. Never of money or stock.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub cacheable: Option<bool>,
+    /// A look whose result is told to the turn that asked and kept nowhere.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub transient: Option<bool>,
     /// From how far out it may be reached. Only the operator's word counts.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reach: Option<Reach>,

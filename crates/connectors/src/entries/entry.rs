@@ -73,6 +73,10 @@ pub struct ConnectorEntry {
     /// What its tools attach to their results is shown beside replies: codes to pay by, links, pictures.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub shows: bool,
+    /// What its tools say is told to the turn that asked and kept nowhere: health, public registries. Those that write are left
+    /// out. A tool's own word comes first.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub transient: bool,
     /// What its tools do, by the server's own names for them.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub tools: BTreeMap<String, ToolDeclaration>,
@@ -119,6 +123,7 @@ impl Default for ConnectorEntry {
             start_seconds: 60,
             egress: None,
             shows: false,
+            transient: false,
             tools: BTreeMap::new(),
         }
     }

@@ -53,6 +53,12 @@ fn find_contradiction(declared: &ToolDeclaration) -> Option<&'static str> {
         Some(effect) if effect.writes() && declared.cacheable == Some(true) => {
             Some("cacheable is only for read-only tools")
         }
+        Some(effect) if effect.writes() && declared.transient == Some(true) => {
+            Some("transient is only for read-only tools")
+        }
+        _ if declared.transient == Some(true) && declared.cacheable == Some(true) => {
+            Some("a transient result is not kept, so it can't be cacheable")
+        }
         _ if declared.timeout_seconds.is_some_and(|seconds| !(1..=600).contains(&seconds)) => {
             Some("timeout_seconds must be 1 to 600")
         }
@@ -156,6 +162,7 @@ timeout_seconds = 5
             ("[files]\ncommand = [\"x\"]\nenvironment = { \"A=B\" = \"x\" }\n", 1, "variable"),
             ("[files]\ncommand = [\"x\"]\n[files.tools.a]\neffect = \"inside\"\n", 1, "built-in pack"),
             ("[files]\ncommand = [\"x\"]\n[files.tools.a]\neffect = \"checked\"\n", 1, "look_up"),
+            ("[files]\ncommand = [\"x\"]\n[files.tools.a]\neffect = \"once\"\ntransient = true\n", 1, "read-only"),
             ("[files]\ncommand = [\"x\"]\nenvironment = { A = \"vault:Not A Name\" }\n", 3, "secret"),
         ] {
             let slip = parse_with_position(text).unwrap_err();

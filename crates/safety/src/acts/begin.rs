@@ -257,6 +257,7 @@ impl ActRecorder<'_, '_> {
             mode,
             attempt: self.attempt,
             is_repeat: false,
+            is_transient: tool.spec.transient,
             began_at: self.now,
             reservation: None,
             cost: tool.spec.cost,

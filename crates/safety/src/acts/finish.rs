@@ -34,7 +34,7 @@ pub enum ActOutcome {
     Unknown { detail: String },
 }
 
-/// Ends an act. The permit is used up whatever the outcome.
+/// Ends an act. The permit is used up whatever the outcome. Of a tool whose words are not kept, a stand-in is stored.
 pub fn finish(
     tx: &mut Tx<'_>,
     act_services: &ActServices,
@@ -42,6 +42,8 @@ pub fn finish(
     outcome: &ActOutcome,
     now: Timestamp,
 ) -> Result<DeferredAuditEntries> {
+    let stand_in = permit.stand_in().map(|stand_in| stand_in.replace(outcome));
+    let outcome = stand_in.as_ref().unwrap_or(outcome);
     if permit.mode == PermitMode::Rehearse {
         return finish_rehearsal(tx, &permit, outcome, now);
     }

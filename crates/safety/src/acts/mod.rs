@@ -20,6 +20,7 @@ mod recover;
 mod refusals;
 mod sealing;
 mod services;
+mod stand_in;
 mod store;
 mod undo;
 
@@ -36,6 +37,7 @@ pub use recover::{ACTS, ActRecovery, LapsedAct, TakeoverReason, list_lapsed, lis
 pub use refusals::{CountedRefusals, flush_counted_refusals, list_counted_refusals};
 pub(crate) use sealing::{ACTS_OF_BEFORE, ARGUMENTS, LEAVING, seal_by};
 pub use services::{ActServices, RefusalObserver};
+pub use stand_in::ResultStandIn;
 pub use store::{Act, ActState, find, find_for_update, has_written, list, list_by_run};
 pub(crate) use store::{record_answer, to_stored_json};
 pub use undo::{ActUndo, UndoRefusal, UndoStep, begin_undo, find_undone, offer_undo};

@@ -32,6 +32,8 @@ pub struct Permit {
     pub(super) attempt: i64,
     /// A try before this one may have done it.
     pub(super) is_repeat: bool,
+    /// What the tool says is not kept.
+    pub(super) is_transient: bool,
     pub(super) began_at: Timestamp,
     pub(super) cost: Option<Money>,
     pub(super) reservation: Option<ReservationId>,

@@ -25,6 +25,9 @@ const LONGEST_AGE: Duration = Duration::from_secs(6 * 3600);
 /// that makes it comes to an end as well.
 const MOST_ATTEMPTS: i64 = 4;
 
+/// The code of what broke off with its process.
+pub(super) const INTERRUPTED: &str = "interrupted";
+
 /// An act past its lease.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct LapsedAct {
@@ -108,7 +111,7 @@ pub fn recover(
         return Ok(ActRecovery::NotOurs);
     };
     if act.state == ActState::Rehearsing {
-        let nothing = json!({ "ok": false, "code": "interrupted", "retryable": true });
+        let nothing = json!({ "ok": false, "code": INTERRUPTED, "retryable": true });
         store::end(tx, id, ActState::Rehearsing, ActState::Rehearsed, Some(&nothing), None, now)?;
         return Ok(ActRecovery::NotOurs);
     }
@@ -128,6 +131,10 @@ pub fn recover(
             true => mark_unknown(tx, act_services, &act, cost, now),
             false => mark_failed(tx, act_services, &act, now),
         };
+    }
+    // Nobody who could hear it waits for this one: whoever goes on with the turn asks anew.
+    if act.is_transient {
+        return mark_failed(tx, act_services, &act, now);
     }
     if act.effect.writes() && !is_still_permitted(tx, act_services, &act, tool, now)? {
         return mark_unknown(tx, act_services, &act, cost, now);
@@ -172,6 +179,7 @@ fn build_retry_permit(tx: &Tx<'_>, act: Act, cost: Option<Money>, timeout: Durat
         mode: PermitMode::Apply,
         attempt: act.attempt + 1,
         is_repeat: true,
+        is_transient: act.is_transient,
         began_at: act.began_at,
         cost,
         reservation: act.reservation,
@@ -203,7 +211,7 @@ fn mark_failed(
     act: &Act,
     now: Timestamp,
 ) -> Result<ActRecovery> {
-    let kept = json!({ "ok": false, "code": "interrupted", "retryable": false });
+    let kept = json!({ "ok": false, "code": INTERRUPTED, "retryable": false });
     store::end(tx, act.id, ActState::Intended, ActState::Failed, Some(&kept), None, now)?;
     if let Some(reservation) = act.reservation {
         limits::release(tx, act_services, reservation)?;

@@ -11,7 +11,7 @@ use serde_json::Value;
 
 use super::digest::ActDigest;
 use super::finish::LOGIN_NEEDED;
-use super::recover::TakeoverReason;
+use super::recover::{INTERRUPTED, TakeoverReason};
 use super::sealing::{ARGUMENTS, LEAVING, PROPOSAL, RESULT, UNDO, remember, seal_by, seal_of_act};
 use super::undo::ActUndo;
 use crate::error::Result;
@@ -89,6 +89,8 @@ pub struct Act {
     pub result: Option<Value>,
     /// How it can be taken back.
     pub undo: Option<ActUndo>,
+    /// What its tool said is not kept.
+    pub is_transient: bool,
     pub(super) reservation: Option<ReservationId>,
 }
 
@@ -97,6 +99,17 @@ impl Act {
     pub(super) fn needs_login(&self) -> bool {
         let code = self.result.as_ref().and_then(|result| result.get("code")?.as_str());
         self.state == ActState::Failed && code == Some(LOGIN_NEEDED)
+    }
+
+    /// Whether it was asked for once, and what was said is to be had by asking again alone.
+    pub fn is_spent(&self) -> bool {
+        let code = self.result.as_ref().and_then(|result| result.get("code")?.as_str());
+        let is_over = match self.state {
+            ActState::Applied | ActState::Rehearsed => true,
+            ActState::Failed => code == Some(INTERRUPTED),
+            _ => false,
+        };
+        self.is_transient && is_over
     }
 }
 
@@ -169,8 +182,8 @@ pub(super) fn insert(
     tx.execute(
         "INSERT INTO acts (tenant_id, id, run_id, binding_id, person_id, session_id, tool, connector, effect,
            arguments, leaving, proposal, digest, state, stage, code, reservation, attempt, lease_until, began_at,
-           ended_at)
-         VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, 1, $18, $19, $20)",
+           ended_at, transient)
+         VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, 1, $18, $19, $20, $21)",
         params![
             proposal.act,
             caller.run,
@@ -190,7 +203,8 @@ pub(super) fn insert(
             decided.reservation,
             decided.lease,
             now,
-            decided.ended_at(now)
+            decided.ended_at(now),
+            tool.is_some_and(|tool| tool.spec.transient)
         ],
     )?;
     set_lease(tx, proposal.act, decided.lease)
@@ -351,7 +365,8 @@ pub fn find_for_update(tx: &mut Tx<'_>, id: ActId) -> Result<Option<Act>> {
 pub fn list_by_run(tx: &mut Tx<'_>, run: RunId) -> Result<Vec<Act>> {
     Ok(tx.all(
         "SELECT id, run_id, binding_id, person_id, tool, connector, effect, arguments, leaving, proposal, digest,
-                state, stage, code, reservation, attempt, began_at, ended_at, micros, result, undo, undo_until, undone_by
+                state, stage, code, reservation, attempt, began_at, ended_at, micros, result, undo, undo_until, undone_by,
+                transient
          FROM acts WHERE tenant_id = $1 AND run_id = $2 ORDER BY began_at, id",
         params![run],
         read,
@@ -372,7 +387,8 @@ pub fn has_written(tx: &mut Tx<'_>, run: RunId) -> Result<bool> {
 pub fn find(tx: &mut Tx<'_>, id: ActId) -> Result<Option<Act>> {
     Ok(tx.optional(
         "SELECT id, run_id, binding_id, person_id, tool, connector, effect, arguments, leaving, proposal, digest,
-                state, stage, code, reservation, attempt, began_at, ended_at, micros, result, undo, undo_until, undone_by
+                state, stage, code, reservation, attempt, began_at, ended_at, micros, result, undo, undo_until, undone_by,
+                transient
          FROM acts WHERE tenant_id = $1 AND id = $2",
         params![id],
         read,
@@ -384,7 +400,8 @@ pub fn list(tx: &mut Tx<'_>, request: &PageRequest) -> Result<Page<Act>> {
     let rows = tx.all(
         request.choose(sql_in_both_orders!(
             "SELECT id, run_id, binding_id, person_id, tool, connector, effect, arguments, leaving, proposal, digest,
-                    state, stage, code, reservation, attempt, began_at, ended_at, micros, result, undo, undo_until, undone_by
+                    state, stage, code, reservation, attempt, began_at, ended_at, micros, result, undo, undo_until, undone_by,
+                    transient
              FROM acts WHERE tenant_id = $1 AND (began_at, id) < ($2, $3) ORDER BY began_at DESC, id DESC LIMIT $4"
         )),
         params![request.after.time, request.after.id, request.fetch_limit()],
@@ -420,6 +437,7 @@ fn read(row: &Row<'_>) -> munshi_store::Result<Act> {
         micros: row.get("micros")?,
         result: read_sealed(row, "result", RESULT.cell(id))?,
         undo: read_undo(row, id)?,
+        is_transient: row.get("transient")?,
     })
 }
 

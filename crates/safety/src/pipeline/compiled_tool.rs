@@ -338,6 +338,12 @@ fn find_contradiction(spec: &ToolSpec, connector: &ToolConnector) -> Option<Stri
         () if connector.origin == ConnectorOrigin::Foreign && spec.effect == munshi_types::Effect::Inside => {
             "only a built-in pack can write inside the transaction"
         }
+        () if spec.transient && writes => "what it says is not kept, so it must only read",
+        () if spec.transient && spec.cacheable => "what it says is not kept, so it can't be cached",
+        () if spec.transient && spec.wait_at_most.is_some() => {
+            "what it says is not kept, so a turn has to wait for it: it can't have a soft limit"
+        }
+        () if spec.transient && spec.dry_run => "it only reads and keeps nothing, so it has no dry run",
         () => return None,
     };
     Some(what.to_owned())

@@ -22,6 +22,13 @@ pub(super) fn run(
             "This tool was not offered here. Use one that was, or answer without.".to_owned(),
         );
     }
+    // Work that nobody typed goes on from what is stored, and of this nothing is.
+    if ask.caller.background && ask.tool.as_ref().is_some_and(|tool| tool.spec.transient) {
+        return no(
+            RefusalCode::NotOffered,
+            "What this tool says is not kept, so it is asked in a conversation alone. Go on without it.".to_owned(),
+        );
+    }
     match ask.arguments.misfit() {
         Some(what) => no(
             RefusalCode::BadArguments,
