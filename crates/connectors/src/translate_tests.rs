@@ -97,6 +97,27 @@ fn what_comes_late_or_is_told_again_is_not_the_servers_to_choose() {
 }
 
 #[test]
+fn whoever_says_so_has_nothing_kept_and_the_operator_may_say_otherwise() {
+    let theirs = |transient: bool| json!({ "_meta": { "munshi/tool": { "effect": "read", "soft_seconds": 9, "transient": transient } } });
+    let own = "[x.tools.do_it]\neffect = \"read\"\ncacheable = true\n";
+    for (theirs, own, transient) in [
+        (theirs(false), own.to_owned(), false),
+        (theirs(true), own.to_owned(), true),
+        (theirs(true), format!("{own}transient = false\n"), false),
+        (theirs(false), format!("{own}transient = true\n").replace("cacheable = true\n", ""), true),
+        (theirs(false), format!("transient = true\n{own}"), true),
+        (theirs(false), format!("transient = true\n{own}transient = false\n"), false),
+    ] {
+        let (spec, _) = translated(listed(&theirs), &own, ManifestAcceptance::Yes).unwrap();
+        assert_eq!(spec.transient, transient, "{theirs} {own}");
+        assert!(!transient || (spec.wait_at_most.is_none() && !spec.cacheable));
+    }
+    let writes = json!({ "_meta": { "munshi/tool": { "effect": "keyed", "transient": true } } });
+    let refused = translated(listed(&writes), "", ManifestAcceptance::Yes).unwrap_err();
+    assert!(refused.contains("must only read"), "{refused}");
+}
+
+#[test]
 fn what_may_leave_and_what_is_shown_is_the_operators_to_say() {
     let read = json!({ "munshi/tool": { "effect": "read" } });
     let closed = json!({ "openWorldHint": false });

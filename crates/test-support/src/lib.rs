@@ -17,6 +17,7 @@
 //! - [`port`]: ports for programs that have to be told one
 //! - [`process`]: running the test program again as a child that may be killed
 //! - [`proxy`]: a line to a server that can be cut; [`private_server`]: a Postgres of a test's own
+//! - [`recording_keyring`]: keys that remember what they sealed
 //! - [`shim`]: a preloaded library that watches, or slows, what reaches the disk
 //! - [`statement_counter`]: a line to Postgres that counts statements
 //! - `template`: the migrated databases that tests copy
@@ -38,6 +39,7 @@ pub mod port;
 pub mod private_server;
 pub mod process;
 pub mod proxy;
+pub mod recording_keyring;
 pub mod shim;
 pub mod statement_counter;
 mod template;
@@ -48,6 +50,7 @@ pub use administration::{administer, administer_platform};
 pub use database::{DatabaseEngine, TestDb};
 pub use memory_keys::memory_keyring;
 pub use port::choose_port;
+pub use recording_keyring::RecordingKeyring;
 pub use statement_counter::StatementCounter;
 pub use unit_hold::UnitHold;
 pub use wait::{PATIENCE, wait_until};

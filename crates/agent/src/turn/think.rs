@@ -282,7 +282,8 @@ impl Turn {
 
     /// What was called and what came of it, with what is not kept of it.
     fn render_exchanges(&self) -> Vec<PromptExchange> {
-        let (exchanges, transient) = (self.state.snapshot.exchanges.iter().enumerate(), &self.state.transient);
+        let (exchanges, transient) =
+            (self.state.snapshot.exchanges.iter().enumerate(), &self.state.transient);
         let render = |(number, exchange): (usize, &ToolExchange)| {
             let asked = transient.find_asked(number, &exchange.asked).clone();
             let answers = exchange.calls.iter().map(|called| render_call(called, transient));

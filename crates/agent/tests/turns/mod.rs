@@ -51,6 +51,7 @@ mod shares;
 mod spent;
 mod support;
 mod tainted;
+mod transient;
 mod unanswered;
 mod undo;
 mod waiting;

@@ -25,6 +25,8 @@ use munshi_tools::{
 use munshi_types::{Effect, FallbackSearch, InboundMessage, PersonId, Reach, TenantId, ToolSpec};
 use serde_json::{Value, json};
 
+use super::transient;
+
 /// Every table that these turns need.
 pub(crate) fn migrations() -> Vec<&'static [Migration]> {
     list_migrations(&[munshi_connectors::MIGRATIONS, notes::MIGRATIONS])
@@ -191,6 +193,29 @@ impl ReadToolHandler for Debtors {
     }
 }
 
+/// Knows of somebody what nobody may keep: what it says was planted with the message that asks.
+struct Record(Outside);
+
+#[async_trait]
+impl RemoteToolHandler for Record {
+    async fn call(&self, permit: &Permit) -> Result<ToolOutput, ToolFailure> {
+        self.0.call(permit).await.map_err(|failure| ToolFailure {
+            detail: format!("no {} of {}", transient::FINDING, transient::PATIENT),
+            ..failure
+        })?;
+        Ok(transient::record())
+    }
+}
+
+/// The same out of our own tables.
+struct OwnRecord;
+
+impl ReadToolHandler for OwnRecord {
+    fn read(&self, _permit: &Permit, _tx: &mut Tx<'_>) -> Result<ToolOutput, ToolFailure> {
+        Ok(transient::record())
+    }
+}
+
 fn spec(name: &str, effect: Effect) -> ToolSpec {
     ToolSpec {
         parameters: json!({ "type": "object", "properties": {
@@ -249,6 +274,10 @@ fn registry(world: &Arc<World>, runs: &ToolRuns) -> ToolRegistry {
     add(&mut registry, balance, house(), ToolHandler::Read(Arc::new(Balance)));
     add(&mut registry, spec("find", Effect::Read), house(), ToolHandler::Read(Arc::new(Find)));
     add(&mut registry, spec("debtors", Effect::Read), house(), ToolHandler::Read(Arc::new(Debtors)));
+    let transient = |name: &str| ToolSpec { transient: true, ..spec(name, Effect::Read) };
+    let record = Record(Outside { world: world.clone(), effect: Effect::Read });
+    add(&mut registry, transient("record"), foreign(), ToolHandler::Remote(Arc::new(record)));
+    add(&mut registry, transient("own_record"), house(), ToolHandler::Read(Arc::new(OwnRecord)));
     let credit =
         crate::turns::words::tools().into_iter().find(|tool| tool.name.as_str() == "credit_given").unwrap();
     let credit = ToolSpec { reach: Reach::Business, ..credit.as_ref().clone() };

@@ -162,7 +162,11 @@ timeout_seconds = 5
             ("[files]\ncommand = [\"x\"]\nenvironment = { \"A=B\" = \"x\" }\n", 1, "variable"),
             ("[files]\ncommand = [\"x\"]\n[files.tools.a]\neffect = \"inside\"\n", 1, "built-in pack"),
             ("[files]\ncommand = [\"x\"]\n[files.tools.a]\neffect = \"checked\"\n", 1, "look_up"),
-            ("[files]\ncommand = [\"x\"]\n[files.tools.a]\neffect = \"once\"\ntransient = true\n", 1, "read-only"),
+            (
+                "[files]\ncommand = [\"x\"]\n[files.tools.a]\neffect = \"once\"\ntransient = true\n",
+                1,
+                "read-only",
+            ),
             ("[files]\ncommand = [\"x\"]\nenvironment = { A = \"vault:Not A Name\" }\n", 3, "secret"),
         ] {
             let slip = parse_with_position(text).unwrap_err();

@@ -66,10 +66,13 @@ mod tests {
             detail: "no record of Asha".to_owned(),
             next: Some(json!("Asha")),
         };
-        let heard = [ActOutcome::Applied(json!("Asha")), failed, ActOutcome::Unknown { detail: "Asha".to_owned() }];
+        let heard =
+            [ActOutcome::Applied(json!("Asha")), failed, ActOutcome::Unknown { detail: "Asha".to_owned() }];
         for outcome in &heard {
             assert!(!format!("{:?}", stand_in.replace(outcome)).contains("Asha"));
         }
-        assert!(matches!(stand_in.replace(&heard[1]), ActOutcome::Failed { code, .. } if code == "not_found"));
+        assert!(
+            matches!(stand_in.replace(&heard[1]), ActOutcome::Failed { code, .. } if code == "not_found")
+        );
     }
 }

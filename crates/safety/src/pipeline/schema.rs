@@ -26,7 +26,8 @@ pub(super) fn run(
     if ask.caller.background && ask.tool.as_ref().is_some_and(|tool| tool.spec.transient) {
         return no(
             RefusalCode::NotOffered,
-            "What this tool says is not kept, so it is asked in a conversation alone. Go on without it.".to_owned(),
+            "What this tool says is not kept, so it is asked in a conversation alone. Go on without it."
+                .to_owned(),
         );
     }
     match ask.arguments.misfit() {

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
+use std::time::Duration;
 
 use munshi_identity::{PermissionRules, PrincipalStanding, Role, RoleRules};
 use munshi_privacy::{HiddenFields, RedactionProfile};
@@ -454,6 +455,14 @@ fn only_what_can_be_rehearsed_is() {
 }
 
 #[test]
+fn what_is_not_kept_is_asked_in_a_conversation_alone() {
+    let mut case = Case::of(ToolSpec { transient: true, ..spec(Effect::Read) });
+    assert_eq!(case.word(), "apply");
+    case.proposal.caller.background = true;
+    assert_eq!(case.word(), "not_offered");
+}
+
+#[test]
 fn a_tool_that_contradicts_itself_is_not_installed() {
     let sends = || Some(SendArguments { to: "whom".to_owned(), template: None });
     let plain = || spec(Effect::Keyed);
@@ -485,6 +494,14 @@ fn a_tool_that_contradicts_itself_is_not_installed() {
             house(),
         ),
         ("only a built-in pack", spec(Effect::Inside), connector(ConnectorOrigin::Foreign)),
+        ("must only read", ToolSpec { transient: true, ..plain() }, house()),
+        ("can't be cached", ToolSpec { transient: true, cacheable: true, ..spec(Effect::Read) }, house()),
+        (
+            "a soft limit",
+            ToolSpec { transient: true, wait_at_most: Some(Duration::from_secs(1)), ..spec(Effect::Read) },
+            house(),
+        ),
+        ("no dry run", ToolSpec { transient: true, dry_run: true, ..spec(Effect::Read) }, house()),
     ] {
         let error = CompiledTool::new(spec, connector).unwrap_err().to_string();
         assert!(error.contains(what), "{error}");
