@@ -108,6 +108,8 @@ macro_rules! for_each_id {
             ActId = "act";
             /// A question to a person: may this be done?
             ApprovalId = "approval";
+            /// What somebody agreed to, for a purpose and a time.
+            ConsentId = "consent";
             /// An administrative change that a program asked for.
             ProposalId = "proposal";
             /// Something that a pack's heartbeat found, from its first beat to its last.

@@ -9,7 +9,7 @@
 //! - [`id`]: newtype ids, UUIDv7 made by [`IdGenerator`] from a clock and a random source
 //! - [`tenant`]: [`Tenant`], its name, zone and status
 //! - [`tier`]: [`Human`](tier::Human), [`Team`](tier::Team), [`Agent`](tier::Agent), [`Binding`](tier::Binding)
-//! - [`tool`]: [`ToolSpec`], all that is known of a tool
+//! - [`tool`]: [`ToolSpec`], all that is known of a tool; [`ConsentPurposeName`]: what somebody is asked to agree to
 //! - [`attachment`]: what a reply carries beside its words
 //! - [`envelope`]: [`InboundMessage`] and [`OutboundMessage`], one shape for every channel
 //! - [`money`]: [`Money`] in whole paise
@@ -20,6 +20,7 @@
 
 pub mod attachment;
 pub mod clock;
+mod consent;
 pub mod envelope;
 pub mod id;
 mod invisible;
@@ -35,11 +36,12 @@ pub mod tool;
 pub mod word_list;
 
 pub use clock::{Clock, FakeClock, SystemClock, Timestamp};
+pub use consent::{ConsentPurposeName, ConsentPurposeNameError};
 pub use envelope::{
     AttachedFile, ClientScreen, InboundMessage, InboundSender, InboundTarget, OutboundMessage, ReplyAddress,
 };
 pub use id::{
-    ActId, AlertId, ApprovalId, BindingId, BlobId, CallId, CodeId, DataKeyId, DeliveryId, EntryId, ErasureId,
+    ActId, AlertId, ApprovalId, BindingId, BlobId, CallId, CodeId, ConsentId, DataKeyId, DeliveryId, EntryId, ErasureId,
     HandoffId, HolderId, Id, IdError, IdGenerator, JobId, KeyId, LeaseId, LinkId, MessageId, OperatorId,
     PersonId, ProposalId, ReservationId, RunId, SessionId, SignInId, TenantId, TierId,
 };

@@ -10,6 +10,7 @@ use std::time::Duration;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+use crate::consent::ConsentPurposeName;
 use crate::language::Language;
 use crate::money::Money;
 use crate::policy::{Autonomy, Reach};
@@ -79,6 +80,10 @@ pub struct ToolSpec {
     /// tool that reads.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub transient: bool,
+    /// What the person it is called for has to have agreed to first. The tenant's policy declares the purpose; where it does not,
+    /// the tool is not offered.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub consent: Option<ConsentPurposeName>,
 }
 
 /// A look carries its arguments out. What happens where other people's text may have put private data into them.
@@ -368,6 +373,7 @@ impl ToolSpec {
             egress: Egress::Allow,
             shows: false,
             transient: false,
+            consent: None,
         }
     }
 }

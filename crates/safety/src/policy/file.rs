@@ -2,7 +2,7 @@
 
 use munshi_toml::TomlError;
 
-use super::Policy;
+use super::{ConsentPurpose, Policy};
 use crate::error::{Error, Result};
 
 /// Reads a policy, or says what is wrong with it and where.
@@ -16,6 +16,7 @@ pub fn parse_file(text: &str) -> std::result::Result<Policy, TomlError> {
     if named.chain(policy.connectors.keys()).chain(&listed).any(has_nul)
         || has_nul_pack
         || policy.residency.holds_nul()
+        || policy.consent.purposes.values().any(ConsentPurpose::holds_nul)
     {
         let at = text.find("\\u0000").or_else(|| text.find("\\U00000000")).unwrap_or(0);
         return Err(TomlError::new(text, at, "the text contains a NUL character: remove it"));

@@ -1,5 +1,6 @@
 //! What a tenant says about acts: `policy.toml`, with versions.
 
+mod consent;
 mod file;
 mod outbound_redaction;
 mod residency;
@@ -14,6 +15,7 @@ use munshi_identity::PermissionRules;
 use munshi_types::{Autonomy, Conduct, TenantPacks, ToolName, ToolSpec};
 use serde::{Deserialize, Deserializer, Serialize};
 
+pub use consent::{ConsentPurpose, ConsentRules, ConsentWords};
 pub use file::{parse, parse_file};
 pub use outbound_redaction::OutboundRedaction;
 pub use residency::{DataResidency, PictureSharing};
@@ -42,6 +44,8 @@ pub struct Policy {
     pub residency: DataResidency,
     /// How long what people said, gave and had done is kept.
     pub retention: RetentionPeriods,
+    /// What people are asked to agree to before certain tools are called for them.
+    pub consent: ConsentRules,
 }
 
 /// A template that may go to an audience without asking: what the owner agreed to beforehand.

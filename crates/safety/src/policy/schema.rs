@@ -3,6 +3,7 @@
 use serde_json::{Value, json};
 
 use super::MOST_HOURS;
+use super::consent::{LONGEST_WORDS, MOST_DAYS as MOST_CONSENT_DAYS};
 use super::retention::MOST_DAYS;
 
 /// The JSON schema of `policy.toml`.
@@ -38,6 +39,7 @@ pub fn build_schema() -> Value {
             },
             "residency": residency(),
             "retention": retention(),
+            "consent": consent(),
             "rates": table("Rate limits on tool calls per minute, for the whole tenant.", &json!({
                 "calls_per_minute": number("All calls; default 600.", 0, u32::MAX),
                 "writes_per_minute": number("Calls that write; default 120.", 0, u32::MAX),
@@ -133,6 +135,38 @@ fn retention() -> Value {
     )
 }
 
+fn consent() -> Value {
+    let text = json!({ "type": "string", "minLength": 1, "maxLength": LONGEST_WORDS });
+    let purpose = json!({
+        "description": "One purpose, by the name that tools give it.",
+        "type": "object",
+        "properties": {
+            "days": number("How long a consent is valid.", 1, MOST_CONSENT_DAYS),
+            "words": {
+                "description": "What the person is asked, to the letter: one text, or one for each language, such as `en`, `hi` or `hi-latn`.",
+                "anyOf": [
+                    text,
+                    {
+                        "type": "object",
+                        "propertyNames": { "pattern": "^[a-z]{2,3}(-latn)?$" },
+                        "additionalProperties": text,
+                        "minProperties": 1,
+                    },
+                ],
+            },
+        },
+        "required": ["days", "words"],
+        "additionalProperties": false,
+    });
+    let purposes = json!({
+        "description": "Purposes that people consent to before certain tools are called for them. A tool that names another purpose is not offered.",
+        "type": "object",
+        "propertyNames": { "pattern": "^[a-z][a-z0-9_]{0,63}$" },
+        "additionalProperties": purpose,
+    });
+    table("What people are asked to agree to.", &json!({ "purposes": purposes }))
+}
+
 fn message() -> Value {
     json!({
         "type": "object",
@@ -177,6 +211,10 @@ mod tests {
             json!({ "residency": { "places": "in" } }),
             json!({ "retention": { "messages_days": 0 } }),
             json!({ "retention": { "messages": 3 } }),
+            json!({ "consent": { "purposes": { "a": { "words": "x" } } } }),
+            json!({ "consent": { "purposes": { "a": { "days": 4000, "words": "x" } } } }),
+            json!({ "consent": { "purposes": { "A b": { "days": 1, "words": "x" } } } }),
+            json!({ "consent": { "purposes": { "a": { "days": 1, "words": { "English": "x" } } } } }),
         ] {
             assert!(serde_json::from_value::<crate::policy::Policy>(bad.clone()).is_err(), "{bad}");
             assert!(!validator.is_valid(&bad), "{bad}");

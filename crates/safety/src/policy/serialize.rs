@@ -14,6 +14,7 @@ const NOTHING: &str = "# No rules are set, so the defaults apply.\n";
 
 const CONDUCT: &[&str] = &["autonomy", "read", "write", "deny", "ask"];
 const ROLE: &[&str] = &["allow", "deny", "approve"];
+const PURPOSE: &[&str] = &["days", "words"];
 const MESSAGE: &[&str] = &["tool", "template", "audience"];
 
 /// Every key that says something: without what is so anyway. An entry of a connector or role stays though it be empty,
@@ -79,6 +80,11 @@ pub fn to_toml(policy: &Policy) -> Result<String> {
             write_ordered(table, order, &mut out);
         }
     }
+    let purposes = section("consent").and_then(|consent| consent.get("purposes")?.as_object());
+    for (name, purpose) in purposes.into_iter().flatten() {
+        write_heading(&format!("[consent.purposes.{}]", render_key(name)), &mut out);
+        write_ordered(purpose.as_object().unwrap_or(&Map::new()), PURPOSE, &mut out);
+    }
     let messages = body.get("messages").and_then(Value::as_array);
     for message in messages.into_iter().flatten().filter_map(Value::as_object) {
         write_heading("[[messages]]", &mut out);
@@ -91,8 +97,8 @@ pub fn to_toml(policy: &Policy) -> Result<String> {
 pub(super) mod tests {
     use super::*;
     use crate::policy::{
-        ApprovalTimeout, AuthorisedTemplate, DataResidency, OutboundRedaction, RetentionPeriods,
-        ToolRateLimits, parse_file,
+        ApprovalTimeout, AuthorisedTemplate, ConsentPurpose, ConsentRules, ConsentWords, DataResidency,
+        OutboundRedaction, RetentionPeriods, ToolRateLimits, parse_file,
     };
     use munshi_identity::{PermissionRules, Role};
     use munshi_privacy::{HiddenFields, RedactionProfile};
@@ -128,6 +134,18 @@ pub(super) mod tests {
         btree_map(prop::sample::select(Role::ALL.to_vec()), one, 0..4).prop_map(PermissionRules)
     }
 
+    fn purposes() -> impl Strategy<Value = ConsentRules> {
+        let text = || text().prop_map(|text| format!("May we? {}", text.chars().take(100).collect::<String>()));
+        let code = "[a-z]{2,3}(-latn)?".prop_map(|code| code.parse().unwrap());
+        let words = prop_oneof![
+            text().prop_map(ConsentWords::One),
+            btree_map(code, text(), 1..3).prop_map(ConsentWords::ByLanguage),
+        ];
+        let purpose = (1..=3650u32, words).prop_map(|(days, words)| ConsentPurpose { days, words });
+        let name = "[a-z][a-z0-9_]{0,8}".prop_map(|name| name.parse().unwrap());
+        btree_map(name, purpose, 0..3).prop_map(|purposes| ConsentRules { purposes })
+    }
+
     /// Any policy there can be.
     pub(in crate::policy) fn policies() -> impl Strategy<Value = Policy> {
         let profiles = vec![
@@ -156,9 +174,10 @@ pub(super) mod tests {
             prop_oneof![Just(ToolRateLimits::default()), rates],
             prop_oneof![Just(ApprovalTimeout::default()), waiting],
             (option::of(vec(text(), 0..3)), option::of(vec(text(), 0..3)), option::of(vec(text(), 0..3))),
+            purposes(),
         )
             .prop_map(
-                |(most_autonomy, connectors, roles, redaction, messages, rates, approvals, said)| {
+                |(most_autonomy, connectors, roles, redaction, messages, rates, approvals, said, consent)| {
                     let pictures = said.0.as_ref().map(|_| crate::policy::PictureSharing::Allow);
                     let residency = DataResidency { providers: said.0, places: said.1, pictures };
                     let period = |of: &Option<Vec<String>>| of.as_ref().map(|list| 1 + list.len() as u32);
@@ -180,6 +199,7 @@ pub(super) mod tests {
                         approvals,
                         residency,
                         retention,
+                        consent,
                     }
                 },
             )
