@@ -152,6 +152,7 @@ impl Shop {
                 run: None,
                 session: None,
                 zone: Zone::default(),
+                language: None,
                 background: false,
                 key: None,
                 ceiling: None,

@@ -104,6 +104,7 @@ fn caller(principal: Principal) -> ActCaller {
         run: None,
         session,
         zone: Zone::default(),
+        language: None,
         background: false,
         key: None,
         ceiling: None,

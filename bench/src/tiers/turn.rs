@@ -154,6 +154,7 @@ impl Stored {
             exchanges: Vec::new(),
             tools: Vec::new(),
             packs: munshi_types::TenantPacks::all(),
+            purposes: None,
             words: (0..9).map(|at| TenantWord::new(&format!("thing {at}"), "maal")).collect(),
             key: FenceKey::new([7; 16]),
         }

@@ -208,6 +208,7 @@ fn caller(who: &Principal, key: Option<KeyId>, binding: &BindingResolution) -> A
         run: None,
         session: None,
         zone: binding.zone.clone(),
+        language: None,
         background: false,
         // Whoever calls through a key has been cut down to what it lets them be.
         ceiling: key.map(|_| KeyCeiling {

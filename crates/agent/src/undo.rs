@@ -188,6 +188,7 @@ impl TurnEngineInner {
                 run: None,
                 session: None,
                 zone,
+                language: None,
                 background: false,
                 key,
                 ceiling,

@@ -190,13 +190,7 @@ fn translate_tool(
         _ => Egress::Ask,
     });
     spec.shows = source.entry.shows;
-    // The operator may take back what the server says of itself; anybody may ask that nothing be kept.
-    let own = said.own.and_then(|own| own.transient).or(source.entry.transient.then_some(true));
-    spec.transient = own.unwrap_or_else(|| said.theirs.and_then(|theirs| theirs.transient).unwrap_or(false));
-    if spec.transient {
-        // A turn waits for it to its end, and nothing of it is told again.
-        (spec.wait_at_most, spec.cacheable) = (None, false);
-    }
+    restrict_use(&mut spec, &said, source.entry);
     let connector = ToolConnector {
         name: source.name.to_string(),
         origin: ConnectorOrigin::Foreign,
@@ -217,6 +211,20 @@ fn translate_tool(
         timeout: spec.timeout,
     };
     Ok((spec, connector, ToolHandler::Remote(Arc::new(far))))
+}
+
+/// What is done with its results, and what people have to agree to first.
+fn restrict_use(spec: &mut ToolSpec, said: &Said<'_>, entry: &ConnectorEntry) {
+    // The operator may take back what the server says of itself; anybody may ask that nothing be kept.
+    let own = said.own.and_then(|own| own.transient).or(entry.transient.then_some(true));
+    spec.transient = own.unwrap_or_else(|| said.theirs.and_then(|theirs| theirs.transient).unwrap_or(false));
+    if spec.transient {
+        // A turn waits for it to its end, and nothing of it is told again.
+        (spec.wait_at_most, spec.cacheable) = (None, false);
+    }
+    // An operator's purpose takes the place of the server's, and nobody takes one away.
+    let own = said.own.and_then(|own| own.consent.clone()).or_else(|| entry.consent.clone());
+    spec.consent = own.or_else(|| said.theirs.and_then(|theirs| theirs.consent.clone()));
 }
 
 /// The tool's own part of its name: `write_file` of `files_write_file`.

@@ -45,7 +45,7 @@ on_both_engines! {
         let done = shop.service().carry_out(shop.tenant, id).await.unwrap().unwrap();
         assert_eq!(done.state(), ErasureState::Done);
         assert_eq!(find_planted(&test, shop.tenant).await, Vec::<String>::new());
-        for (kind, rows) in [("messages", 4), ("acts", 2), ("conversations", 1), ("persons", 2)] {
+        for (kind, rows) in [("messages", 4), ("acts", 2), ("consents", 1), ("conversations", 1), ("persons", 2)] {
             assert_eq!(done.counts[kind], rows, "{kind} of {:?}", done.counts);
         }
         let told = "SELECT count(*) FROM audit_entries WHERE tenant_id = $1 AND event = 'person.erased'";
@@ -59,7 +59,7 @@ on_both_engines! {
         let (one, other) = tokio::join!(one.carry_out(shop.tenant, id), other.carry_out(shop.tenant, id));
         assert_eq!(one.unwrap().unwrap().state(), ErasureState::Done);
         let done = other.unwrap().unwrap();
-        for (kind, rows) in [("messages", 4), ("acts", 2), ("conversations", 1), ("persons", 2)] {
+        for (kind, rows) in [("messages", 4), ("acts", 2), ("consents", 1), ("conversations", 1), ("persons", 2)] {
             assert_eq!(done.counts[kind], rows, "{kind} of {:?}", done.counts);
         }
     }

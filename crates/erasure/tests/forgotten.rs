@@ -33,7 +33,7 @@ on_both_engines! {
 
         assert_eq!((done.state(), done.persons.len(), done.keys.len()), (ErasureState::Done, 2, 2));
         assert_eq!(find_planted(&test, shop.tenant).await, Vec::<String>::new());
-        for (kind, rows) in [("messages", 4), ("acts", 2), ("conversations", 1), ("persons", 2)] {
+        for (kind, rows) in [("messages", 4), ("acts", 2), ("consents", 1), ("conversations", 1), ("persons", 2)] {
             assert_eq!(done.counts[kind], rows, "{kind} of {:?}", done.counts);
         }
         assert!(done.counts["runs"] >= 1 && done.counts["contacts"] >= 3, "{:?}", done.counts);

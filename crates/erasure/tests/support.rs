@@ -11,13 +11,13 @@ use munshi_ledger::books::{
     NewContact, NewLedgerEntry, ShopTransaction, book, contacts,
 };
 use munshi_pack::PackRegistry;
-use munshi_store::{Migration, Tx, params};
+use munshi_store::{Migration, SealedColumn, Tx, params};
 use munshi_test_app::notes::{self, NoteTool, build_house_connector, build_spec};
 use munshi_test_app::{TenantFiles, TestApp, build_message, list_migrations, parse_target};
 use munshi_test_support::models::{ScriptedModel, ScriptedTurn};
 use munshi_test_support::{DatabaseEngine, TestDb, administer};
 use munshi_tools::{ToolHandler, ToolRegistry};
-use munshi_types::{Effect, ErasureId, Id, Money, PersonId, TenantId, Zone};
+use munshi_types::{ApprovalId, ConsentId, Effect, ErasureId, Id, Money, PersonId, TenantId, Zone};
 use serde_json::json;
 
 /// What she says, is called and is reached by.
@@ -72,6 +72,7 @@ impl Shop {
         assert_eq!(shop.say(person, "1", "note marigold for zanzibar").await, RunState::Done);
         assert_eq!(shop.say(other, "2", "a note for Sunita").await, RunState::Done);
         assert_eq!(shop.say(person, "3", "take zanzibar out").await, RunState::WaitingApproval);
+        shop.add_consent().await;
         shop
     }
 
@@ -79,6 +80,23 @@ impl Shop {
         let message = build_message(parse_target("handle:shop"), who, id, text);
         let received = self.app.engine.receive(message).await.unwrap();
         self.app.wait_for_outcome(&received).await.state
+    }
+
+    /// What she agreed to, as her yes leaves it.
+    async fn add_consent(&self) {
+        const WORDS: SealedColumn = SealedColumn::new("consents", "words");
+        let (id, approval): (ConsentId, ApprovalId) = (self.app.ids.next(), self.app.ids.next());
+        let (person, now) = (self.person, self.app.clock.now());
+        let add = move |tx: &mut Tx<'_>| {
+            let by = persons::seal_by_person(tx, person)?;
+            let words = tx.seal(by, WORDS.cell(id), "May we tell zanzibar?")?;
+            tx.execute(
+                "INSERT INTO consents (tenant_id, id, person_id, purpose, words, approval_id, given_via, given_at, ends_at)
+                 VALUES ($1, $2, $3, 'marketing', $4, $5, 'chat', $6, $6)",
+                params![id, person, words, approval, now],
+            )
+        };
+        self.app.db.write(self.tenant, add).await.unwrap();
     }
 
     pub(crate) fn service(&self) -> ErasureService {

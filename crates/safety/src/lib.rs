@@ -11,6 +11,7 @@
 //! - [`pipeline`]: the stages, each a file, and the decision; [`policy`]: what a tenant allows
 //! - [`acts`]: begun, ended, taken up after a crash; [`approvals`]: questions and answers
 //! - [`audit`]: the chain of what happened; [`vault`]: a tenant's secrets
+//! - [`consents`]: what people have agreed to, purpose by purpose
 //! - [`budget`]: plans, limits, what is set aside and what is spent
 //! - [`rate_limits`]: how often something may happen, on all nodes together
 //! - [`requests`]: administrative requests that are made once however often they are sent
@@ -20,6 +21,7 @@ pub mod acts;
 pub mod approvals;
 pub mod audit;
 pub mod budget;
+pub mod consents;
 mod error;
 pub mod pipeline;
 pub mod policy;
@@ -45,6 +47,7 @@ pub const MIGRATIONS: &[Migration] = &[
     migration!("0051_proposed_operations"),
     migration!("0058_act_undo"),
     migration!("0082_transient_acts"),
+    migration!("0083_consents"),
 ];
 
 /// Rows from before they were sealed, for those who seal them.

@@ -10,6 +10,7 @@ use munshi_types::Effect;
 use serde_json::{Value, json};
 use tokio::time::timeout;
 
+use crate::consent_check::ConsentCheck;
 use crate::handler::{
     EffectCertainty, LookupOutcome, ReadToolHandler, RemoteToolHandler, ToolFailure, ToolOutput,
 };
@@ -27,12 +28,13 @@ pub(crate) struct ToolAttemptResult {
 }
 
 /// Calls until it is done, surely not done, or nobody can tell. `earlier` says whether a try before this one may have
-/// done it: a later no does not take that back.
+/// done it: a later no does not take that back. It is not called again once the person no longer agrees to what it is for.
 pub(crate) async fn call(
     far: &dyn RemoteToolHandler,
     permit: &Permit,
     limit: Duration,
     earlier: EffectCertainty,
+    consent: Option<&ConsentCheck>,
 ) -> ToolAttemptResult {
     let mut happened = earlier;
     for attempt in 1..=MOST {
@@ -61,7 +63,11 @@ pub(crate) async fn call(
             },
             Effect::Inside | Effect::Once => false,
         };
-        if !again {
+        let is_consented = match consent {
+            Some(consent) if again => consent.holds().await,
+            _ => true,
+        };
+        if !again || !is_consented {
             return classify_failure(permit.effect(), ToolFailure { happened, ..failure }, &far.scrubber());
         }
     }
@@ -93,7 +99,7 @@ pub(crate) async fn look_then_call(
 ) -> ToolAttemptResult {
     match look_up(far, permit, limit).await {
         LookupOutcome::Happened(done) => verify_applied(far, permit, done, limit).await,
-        LookupOutcome::DidNot => call(far, permit, limit, EffectCertainty::No).await,
+        LookupOutcome::DidNot => call(far, permit, limit, EffectCertainty::No, None).await,
         LookupOutcome::CanNotTell => unknown_result("whether it happened can't be told"),
     }
 }
@@ -173,7 +179,7 @@ pub(crate) fn missing_tool_result() -> ToolAttemptResult {
     unknown_result("the tool is no longer installed")
 }
 
-fn unknown_result(detail: &str) -> ToolAttemptResult {
+pub(crate) fn unknown_result(detail: &str) -> ToolAttemptResult {
     ToolAttemptResult {
         outcome: ActOutcome::Unknown { detail: detail.to_owned() },
         done: None,

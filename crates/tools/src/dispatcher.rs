@@ -14,6 +14,7 @@ use crate::active_acts::ActiveActs;
 use crate::answer::{ToolAnswer, build_answer, build_from_outcome, load_past_answer, render_outcome};
 use crate::attempts::{self, ToolAttemptResult};
 use crate::cache::{CacheWriteGuard, ToolCacheLookup, ToolResultCache};
+use crate::consent_check::{ConsentCheck, holds_in, no_consent_outcome, no_consent_result};
 use crate::error::{Error, Result};
 use crate::handler::{EffectCertainty, RemoteToolHandler, ToolHandler, ToolOutput};
 use crate::in_transaction;
@@ -306,9 +307,14 @@ impl ToolDispatcher {
         journal: Arc<dyn ActJournal>,
     ) -> Result<ToolAnswer> {
         let limit = tool.known.spec.timeout;
+        let consent = ConsentCheck::new(&self.db, &self.clock, &permit);
+        if !consent.holds().await {
+            let not_called = no_consent_result(&permit);
+            return self.finish(permit, Some(tool), not_called, journal).await;
+        }
         let called = match (&tool.body, permit.mode()) {
             (ToolHandler::Remote(far), PermitMode::Apply) => {
-                self.apply_remote(far.as_ref(), &permit, &tool).await
+                self.apply_remote(far.as_ref(), &permit, &tool, &consent).await
             }
             (ToolHandler::Remote(far), PermitMode::Rehearse) => {
                 let outcome = attempts::rehearse(far.as_ref(), &permit, limit).await;
@@ -329,6 +335,7 @@ impl ToolDispatcher {
         far: &dyn RemoteToolHandler,
         permit: &Permit,
         tool: &Tool,
+        consent: &ConsentCheck,
     ) -> ToolAttemptResult {
         let looking = match self.cache.find(permit, tool, self.clock.now()) {
             ToolCacheLookup::Kept(value) => {
@@ -341,7 +348,7 @@ impl ToolDispatcher {
         let _writing = self.begin_write(permit, tool);
         // A process that died may have done it: only what it was told tells otherwise.
         let earlier = if permit.is_repeat() { EffectCertainty::Maybe } else { EffectCertainty::No };
-        let called = attempts::call(far, permit, tool.known.spec.timeout, earlier).await;
+        let called = attempts::call(far, permit, tool.known.spec.timeout, earlier, Some(consent)).await;
         if let (Some(looking), ActOutcome::Applied(value)) = (looking, &called.outcome) {
             self.cache.insert(looking, value, self.clock.now());
         }
@@ -371,9 +378,12 @@ impl ToolDispatcher {
         };
         self.db
             .write(permit.tenant(), move |tx| -> Result<ToolAnswer> {
-                let (outcome, done) = in_transaction::read(tx, look.as_ref(), &prepared, &permit);
-                let answer = build_answer(&permit, &tool, &outcome, done, None);
                 let now = clock.now();
+                let (outcome, done) = match holds_in(tx, &permit, now)? {
+                    true => in_transaction::read(tx, look.as_ref(), &prepared, &permit),
+                    false => (no_consent_outcome(), None),
+                };
+                let answer = build_answer(&permit, &tool, &outcome, done, None);
                 let untold = acts::finish(tx, &act_services, permit, &outcome, now)?;
                 journal.record_answer(tx, &answer)?;
                 untold.record(tx, &act_services, now)?;
@@ -422,12 +432,17 @@ impl ToolDispatcher {
         let (act_services, clock) = (self.act_services.clone(), self.clock.clone());
         self.db
             .write(permit.tenant(), move |tx| -> Result<ToolAnswer> {
+                let now = clock.now();
+                // What was looked up while they took it back is not used; what was written stands.
+                let called = match !permit.effect().writes() && !holds_in(tx, &permit, now)? {
+                    true => no_consent_result(&permit),
+                    false => called,
+                };
                 let ToolAttemptResult { outcome, done, mismatch } = called;
                 let answer = match tool.as_ref() {
                     Some(tool) => build_answer(&permit, tool, &outcome, done, mismatch),
                     None => build_from_outcome(&permit, None, &outcome),
                 };
-                let now = clock.now();
                 let untold = acts::finish(tx, &act_services, permit, &outcome, now)?;
                 save_undo(tx, &answer, now)?;
                 journal.record_answer(tx, &answer)?;

@@ -13,7 +13,7 @@
 //! - [`builtin`]: the two tools every installation has
 //! - [`ToolDispatcher`]: the one way to call; `in_transaction`: calling in our own transaction;
 //!   `attempts`: calling elsewhere, and again where that is safe; `cache`: telling again what was just looked at;
-//!   `sweep`: after a crash
+//!   `consent_check`: whether the person still agrees; `sweep`: after a crash
 //! - [`ActJournal`]: what a turn writes in the same transactions
 //!
 //! # To add a tool
@@ -41,6 +41,7 @@ mod answer;
 mod attempts;
 pub mod builtin;
 mod cache;
+mod consent_check;
 mod dispatcher;
 mod error;
 mod failure_hint;

@@ -34,6 +34,7 @@ async fn called(test: &TestDb, name: &str, arguments: Value) -> ToolAnswer {
             run: None,
             session: None,
             zone: "America/New_York".parse().unwrap(),
+            language: None,
             background: false,
             key: None,
             ceiling: None,

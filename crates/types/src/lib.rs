@@ -41,9 +41,9 @@ pub use envelope::{
     AttachedFile, ClientScreen, InboundMessage, InboundSender, InboundTarget, OutboundMessage, ReplyAddress,
 };
 pub use id::{
-    ActId, AlertId, ApprovalId, BindingId, BlobId, CallId, CodeId, ConsentId, DataKeyId, DeliveryId, EntryId, ErasureId,
-    HandoffId, HolderId, Id, IdError, IdGenerator, JobId, KeyId, LeaseId, LinkId, MessageId, OperatorId,
-    PersonId, ProposalId, ReservationId, RunId, SessionId, SignInId, TenantId, TierId,
+    ActId, AlertId, ApprovalId, BindingId, BlobId, CallId, CodeId, ConsentId, DataKeyId, DeliveryId, EntryId,
+    ErasureId, HandoffId, HolderId, Id, IdError, IdGenerator, JobId, KeyId, LeaseId, LinkId, MessageId,
+    OperatorId, PersonId, ProposalId, ReservationId, RunId, SessionId, SignInId, TenantId, TierId,
 };
 pub use invisible::is_invisible;
 pub use language::{Language, LanguageError, Script};

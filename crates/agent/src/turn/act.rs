@@ -409,6 +409,7 @@ impl TurnSetup {
             run: Some(self.lease.run),
             session: Some(self.conversation.session.as_uuid()),
             zone: self.binding.zone.clone(),
+            language: Some(self.prepared.reply_language.person.clone()),
             background: false,
             key: self.run.program_key(),
             ceiling: self.run.key_use.as_ref().map(|used| used.ceiling.clone()),

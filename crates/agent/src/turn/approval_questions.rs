@@ -105,8 +105,24 @@ impl Turn {
 
     /// What is asked about, in the person's own language as far as the tool has words in it.
     pub(super) fn describe_approval(&self, approval: &Approval, notes: &StageNotes) -> String {
+        let Some(purpose) = &approval.question.purpose else { return self.describe_act(approval, notes) };
+        // What they agree to stands there to the letter; the act itself where more than that is asked about it.
+        match approval.question.reasons.len() {
+            1 => purpose.words.clone(),
+            _ => format!("{}\n{}", purpose.words, self.describe_act(approval, notes)),
+        }
+    }
+
+    fn describe_act(&self, approval: &Approval, notes: &StageNotes) -> String {
         let told = self.describe_in_phrases(approval, notes).or_else(|| quote_only_text(&approval.arguments));
-        told.unwrap_or_else(|| approval.words.clone())
+        // What is stored of a question about a purpose begins with the purpose.
+        let stored = || match &approval.question.purpose {
+            Some(purpose) => {
+                approval.words.strip_prefix(&purpose.words).unwrap_or_default().trim().to_owned()
+            }
+            None => approval.words.clone(),
+        };
+        told.unwrap_or_else(stored)
     }
 
     /// In the tool's own words, and what packs name of it.
@@ -141,8 +157,14 @@ impl Turn {
 impl TurnSetup {
     pub(crate) fn can_approve(&self, approval: &Approval) -> bool {
         let principal = &self.prepared.principal;
-        let is_own = approval.question.needs == ConsentGiver::Asker && principal.person == approval.asked_by;
-        is_own || matches!(principal.role(), Some(Role::Owner | Role::Admin))
+        let is_asker = principal.person.is_some() && principal.person == approval.asked_by;
+        match approval.question.needs {
+            ConsentGiver::Subject => is_asker,
+            ConsentGiver::Asker if is_asker => true,
+            ConsentGiver::Asker | ConsentGiver::Approver => {
+                matches!(principal.role(), Some(Role::Owner | Role::Admin))
+            }
+        }
     }
 }
 

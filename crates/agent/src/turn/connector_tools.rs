@@ -52,7 +52,10 @@ impl TurnSetup {
 
     fn has(&self, tool: &Tool) -> bool {
         let (team, agent) = (&self.binding.team.body, &self.binding.agent.body);
-        precedence::allows_connector_tool(team, agent, &tool.known.connector.name, &tool.known.spec.name)
+        let spec = &tool.known.spec;
+        let is_declared =
+            spec.consent.as_ref().is_none_or(|purpose| self.prepared.purposes.contains(purpose));
+        is_declared && precedence::allows_connector_tool(team, agent, &tool.known.connector.name, &spec.name)
     }
 }
 

@@ -14,7 +14,8 @@ use munshi_identity::Principal;
 use munshi_lang::yes_no::{self, YesNoAnswer};
 use munshi_safety::acts::{self, Act, ActServices};
 use munshi_safety::approvals::{
-    self, Approval, ApprovalAnswer, ApprovalAnswerOutcome, ApprovalCoverage, ApprovalDecision, ApprovalKind,
+    self, AnswerSource, Approval, ApprovalAnswer, ApprovalAnswerOutcome, ApprovalCoverage, ApprovalDecision,
+    ApprovalKind,
 };
 use munshi_store::Tx;
 use munshi_types::{ActId, ApprovalId, Id, KeyId, PersonId, RunId, SessionId, Timestamp};
@@ -45,6 +46,7 @@ struct ChatAnswer {
     decision: ApprovalDecision,
     who: Principal,
     key: Option<KeyId>,
+    source: AnswerSource,
     act_services: Arc<ActServices>,
     now: Timestamp,
 }
@@ -58,6 +60,7 @@ impl ChatAnswer {
             covers: ApprovalCoverage::Act,
             via: "chat",
             key: self.key,
+            source: self.source,
         };
         match approvals::answer(tx, &self.act_services, self.approval, &said, self.now)? {
             ApprovalAnswerOutcome::Granted(_) | ApprovalAnswerOutcome::Refused(_) => Ok(()),
@@ -187,7 +190,11 @@ impl Turn {
                 Ok(self.say_decided())
             }
             // Somebody else's to answer: they are told that it waits, once more.
-            Err(Stop::Because(ApprovalAnswerOutcome::NotYours { .. } | ApprovalAnswerOutcome::OwnWish)) => {
+            Err(Stop::Because(
+                ApprovalAnswerOutcome::NotYours { .. }
+                | ApprovalAnswerOutcome::OwnWish
+                | ApprovalAnswerOutcome::NotTheirWord,
+            )) => {
                 self.say_phrase("waiting-approval", &[]);
                 Ok(Some(TurnOutcome::Replied))
             }
@@ -268,6 +275,10 @@ impl TurnSetup {
             decision: answered.decision,
             who: self.prepared.principal.clone(),
             key: self.run.key_use.as_ref().map(|used| used.key),
+            source: match self.prepared.is_program {
+                true => AnswerSource::Other,
+                false => AnswerSource::Message(self.prepared.message.id),
+            },
             act_services: self.engine.act_services.clone(),
             now: self.engine.clock.now(),
         }

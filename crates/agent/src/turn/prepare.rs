@@ -25,7 +25,7 @@ use munshi_tiers::precedence::TurnSituation;
 use munshi_tiers::prompt::{RecallItem, UtteranceText};
 use munshi_tiers::{ActivePlace, BindingResolution, precedence};
 use munshi_types::tier::LanguageCode;
-use munshi_types::{ActId, ApprovalId, Id, MessageId, RunId, Timestamp};
+use munshi_types::{ActId, ApprovalId, ConsentPurposeName, Id, MessageId, RunId, Timestamp};
 use serde_json::Value;
 
 use super::query::QueryVector;
@@ -68,6 +68,8 @@ pub(crate) struct PreparedTurn {
     pub(crate) plan: UsagePlan,
     /// Which models the tenant lets see its data.
     pub(crate) residency: DataResidency,
+    /// What the tenant lets people consent to: tools that name anything else are not offered.
+    pub(crate) purposes: Arc<BTreeSet<ConsentPurposeName>>,
     /// What was set aside with the message, as far as it still is.
     pub(crate) reservation: Option<OpenReservation>,
     /// Whether a model beyond this machine may be asked.
@@ -136,11 +138,7 @@ pub(crate) fn read(
     let is_asked = !pending.is_empty() || !session.entities["asked"].is_null();
     let unsent = if is_asked { unsent(tx, &history)? } else { HashSet::new() };
     let plan = budget::load_plan(tx, act_services.governor.settings())?;
-    let reservation = run
-        .reservation
-        .map(|reservation| budget::find_reservation(tx, reservation, now))
-        .transpose()?
-        .flatten();
+    let reservation = find_reservation(tx, run, now)?;
     Ok(PreparedTurn {
         session,
         person,
@@ -160,10 +158,17 @@ pub(crate) fn read(
         unsent,
         plan,
         residency: policy.residency.clone(),
+        purposes: Arc::new(policy.consent.purposes.keys().cloned().collect()),
         reservation,
         may_use_remote_model: false,
         skipped,
     })
+}
+
+/// What was set aside with the message.
+fn find_reservation(tx: &mut Tx<'_>, run: &Run, now: Timestamp) -> Result<Option<OpenReservation>> {
+    let Some(reservation) = run.reservation else { return Ok(None) };
+    Ok(budget::find_reservation(tx, reservation, now)?)
 }
 
 impl PreparedTurn {

@@ -276,6 +276,7 @@ impl Turn {
             words: contributions.words,
             tools: self.setup.select_connector_tools(),
             packs: prepared.pack_context.packs.clone(),
+            purposes: Some(prepared.purposes.clone()),
             key: self.setup.engine.fence_key,
         }
     }

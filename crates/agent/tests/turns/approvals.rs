@@ -36,6 +36,7 @@ pub(crate) async fn answer(
             covers: ApprovalCoverage::Act,
             via: "api",
             key: None,
+            source: munshi_safety::approvals::AnswerSource::Page,
         };
         approvals::answer(tx, &office, id, &said, now)
     };

@@ -103,6 +103,7 @@ async fn call_directly(shop: &Shop, principal: Principal) -> ToolAnswer {
             run: None,
             session: None,
             zone: Zone::default(),
+            language: None,
             background: false,
             key: None,
             ceiling: None,

@@ -31,6 +31,7 @@ async fn grant(test: &TestDb, shop: &Shop, outcome: &munshi_agent::RunOutcome) {
             covers: ApprovalCoverage::Act,
             via: "api",
             key: None,
+            source: munshi_safety::approvals::AnswerSource::Page,
         };
         approvals::answer(tx, &office, id, &said, now)
     };

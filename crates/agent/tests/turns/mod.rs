@@ -45,6 +45,7 @@ mod packs;
 mod parted;
 mod pictures;
 mod plain;
+mod purposes;
 mod residency;
 mod sealed;
 mod shares;

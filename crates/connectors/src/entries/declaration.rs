@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use munshi_types::{Autonomy, Effect, Language, Reach, SendArguments};
+use munshi_types::{Autonomy, ConsentPurposeName, Effect, Language, Reach, SendArguments};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
@@ -52,6 +52,9 @@ pub struct ToolDeclaration {
     /// A look whose result is told to the turn that asked and kept nowhere.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub transient: Option<bool>,
+    /// What the person it is called for has to have agreed to first: a purpose of the tenant's policy.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub consent: Option<ConsentPurposeName>,
     /// From how far out it may be reached. Only the operator's word counts.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reach: Option<Reach>,

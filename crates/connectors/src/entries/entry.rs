@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-use munshi_types::Egress;
+use munshi_types::{ConsentPurposeName, Egress};
 use serde::{Deserialize, Serialize};
 use url::{Origin, Url};
 
@@ -77,6 +77,9 @@ pub struct ConnectorEntry {
     /// out. A tool's own word comes first.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub transient: bool,
+    /// What people have to have agreed to before its tools are called for them; a tool's own word comes first.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub consent: Option<ConsentPurposeName>,
     /// What its tools do, by the server's own names for them.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub tools: BTreeMap<String, ToolDeclaration>,
@@ -124,6 +127,7 @@ impl Default for ConnectorEntry {
             egress: None,
             shows: false,
             transient: false,
+            consent: None,
             tools: BTreeMap::new(),
         }
     }

@@ -269,7 +269,15 @@ impl Shop {
         let (id, act) = (approval.id, approval.act);
         let yes = move |tx: &mut munshi_store::Tx<'_>| {
             let covers = ApprovalCoverage::Act;
-            let said = ApprovalAnswer { who: &who, answer: Yes, shown: None, covers, via: "test", key: None };
+            let said = ApprovalAnswer {
+                who: &who,
+                answer: Yes,
+                shown: None,
+                covers,
+                via: "test",
+                key: None,
+                source: munshi_safety::approvals::AnswerSource::Page,
+            };
             approvals::answer(tx, &act_services, id, &said, now)
         };
         let answered = self.test.db.write(self.tenant, yes).await.unwrap();
@@ -294,6 +302,7 @@ impl Shop {
                 run: None,
                 session: None,
                 zone: munshi_types::Zone::default(),
+                language: None,
                 background: false,
                 key: None,
                 ceiling: None,

@@ -1,7 +1,7 @@
 //! Two threads become one, in the order of time, under whatever is under way in either.
 
 use munshi_identity::persons::seal_by_person;
-use munshi_safety::approvals;
+use munshi_safety::{approvals, consents};
 use munshi_store::{JsonText, SealedText, Tx, params};
 use munshi_types::{Id, PersonId, SessionId, Timestamp};
 
@@ -19,6 +19,7 @@ pub fn merge_threads(tx: &mut Tx<'_>, from: PersonId, into: PersonId, now: Times
     let locked = lock_sessions(tx, from, into)?;
     // Whoever asked can still say yes to it.
     approvals::move_asker(tx, from, into)?;
+    consents::move_person(tx, from, into)?;
     let (theirs, mine): (Vec<_>, Vec<_>) = locked.into_iter().partition(|session| session.person == from);
     for gone in theirs {
         match mine.iter().find(|session| session.binding == gone.binding) {

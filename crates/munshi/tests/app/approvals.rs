@@ -81,6 +81,7 @@ impl Shop {
                 run: None,
                 session: Some(Uuid::from_u128(7)),
                 zone: Zone::default(),
+                language: None,
                 background: false,
                 key: None,
                 ceiling: None,

@@ -1,7 +1,7 @@
 //! An act as it is shown.
 
 use munshi_safety::acts::{Act, ActUndo};
-use munshi_types::{ActId, BindingId, Effect, PersonId, RunId, Timestamp};
+use munshi_types::{ActId, BindingId, ConsentId, Effect, PersonId, RunId, Timestamp};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use utoipa::ToSchema;
@@ -38,6 +38,10 @@ pub struct ActView {
     pub began_at: Timestamp,
     #[schema(value_type = Option<String>, format = DateTime)]
     pub ended_at: Option<Timestamp>,
+    /// The consent of the person that it rests on; null where its tool needs none.
+    #[serde(default)]
+    #[schema(value_type = Option<uuid::Uuid>)]
+    pub consent: Option<ConsentId>,
     /// How it can be taken back; null where its tool knows no way.
     #[serde(default)]
     pub undo: Option<ActUndoView>,
@@ -83,6 +87,7 @@ impl From<Act> for ActView {
             attempt: act.attempt,
             began_at: act.began_at,
             ended_at: act.ended_at,
+            consent: act.consent,
             undo: act.undo.map(Into::into),
         }
     }

@@ -6,7 +6,7 @@ use munshi_identity::keys::KeySpeaker;
 use munshi_pack::operation::{OperationCaller, OperationError, OperationErrorCode};
 use munshi_safety::acts;
 use munshi_safety::approvals::{
-    self, Approval, ApprovalAnswer, ApprovalAnswerOutcome, ApprovalCoverage, ApprovalDecision,
+    self, AnswerSource, Approval, ApprovalAnswer, ApprovalAnswerOutcome, ApprovalCoverage, ApprovalDecision,
     ApprovalStatus, may_take_back,
 };
 use munshi_store::{Db, Tx};
@@ -37,6 +37,7 @@ struct Answerer {
     name: Option<String>,
     via: String,
     key: Option<KeyId>,
+    source: AnswerSource,
 }
 
 /// Answers a question. The domain tells the audit itself: an answer in a chat comes the same way.
@@ -58,6 +59,7 @@ pub(super) async fn answer(
             covers: given.covers,
             via: &answerer.via,
             key: answerer.key,
+            source: answerer.source,
         };
         let outcome = approvals::answer(tx, &act_services, asked.id, &said, now)?;
         if let (ApprovalAnswerOutcome::NotYours { ask }, Some(name)) = (&outcome, &answerer.name) {
@@ -129,7 +131,11 @@ fn resolve_answerer(
 ) -> Result<Answerer, OperationError> {
     if let Some(api) = caller.api_caller() {
         let via = format!("api:{}", api.key);
-        return Ok(Answerer { who: api.principal.clone(), name: None, via, key: Some(api.key) });
+        let source = match api.speaks_as {
+            KeySpeaker::Person => AnswerSource::Page,
+            KeySpeaker::Program => AnswerSource::Other,
+        };
+        return Ok(Answerer { who: api.principal.clone(), name: None, via, key: Some(api.key), source });
     }
     if !caller.is_machine() {
         let what = "Approvals are answered by people of the workspace.";
@@ -140,7 +146,8 @@ fn resolve_answerer(
         None => people::find_only_owner(tx)?,
     };
     let (who, via) = (person.principal(tx), format!("cli:{}", caller.actor().id));
-    Ok(Answerer { who, name: Some(person.name), via, key: None })
+    // Whoever sits at the machine answers in another's place.
+    Ok(Answerer { who, name: Some(person.name), via, key: None, source: AnswerSource::Other })
 }
 
 fn describe_coverage(
@@ -200,6 +207,11 @@ pub fn resolve_outcome(
             forbidden,
             "The key that requested this act, or one with the same creator, can't answer its approval; it is unchanged.",
             "Another person answers it in the console, with `munshi approvals grant`, or with their own key.",
+        ),
+        (O::NotTheirWord, _) => refuse(
+            forbidden,
+            "Only the person themself may consent; nobody was asked for them, and the approval is unchanged.",
+            "They say yes in their conversation, on its page, or with a key that speaks as them.",
         ),
         (O::Changed { now }, _) => {
             let what = format!(

@@ -13,11 +13,13 @@ pub const fn describe_reason(reason: ConsentReason) -> &'static str {
         ConsentReason::Tainted => "third-party text triggered it",
         ConsentReason::Concern => "a check found something unusual",
         ConsentReason::Egress => "it would send out data that was read",
+        ConsentReason::Purpose => "the person has not consented to its purpose",
     }
 }
 
 pub const fn describe_consent_giver(needs: ConsentGiver) -> &'static str {
     match needs {
+        ConsentGiver::Subject => "the person themself, and nobody in their place",
         ConsentGiver::Asker => "the requester, an owner or an admin",
         ConsentGiver::Approver => "an owner, an admin, or a role that may approve it",
     }

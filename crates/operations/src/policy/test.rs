@@ -186,6 +186,7 @@ fn build_caller(
         run: None,
         session: None,
         zone: tenant.zone.clone(),
+        language: None,
         background: false,
         key: None,
         ceiling: None,

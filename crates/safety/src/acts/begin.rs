@@ -196,8 +196,8 @@ impl ActRecorder<'_, '_> {
             approvals::insert(self.tx, self.act_services, &self.new_approval(&tool, question), self.now)?;
         let payload = json!({ "approval": approval.id, "reasons": approval.question.reasons });
         let untold = self.defer_audit(AuditEvent::APPROVAL_ASKED, payload);
-        // Trying it out would send what nobody has agreed to send.
-        let may_leave = egress::decide(self.proposal) == Egress::Allow;
+        // Trying it out would send what nobody has agreed to send, or do what they are asked about.
+        let may_leave = egress::decide(self.proposal) == Egress::Allow && approval.question.purpose.is_none();
         let rehearsal =
             (tool.spec.dry_run && may_leave).then(|| self.build_permit(&tool, leaving, PermitMode::Rehearse));
         Ok((ActDecision::Wait(Box::new(approval), rehearsal), untold))
@@ -211,7 +211,7 @@ impl ActRecorder<'_, '_> {
             scope: tool.render_scope(&self.proposal.arguments),
             session: self.proposal.caller.session,
             asked_by: self.proposal.caller.principal.person,
-            words: description::describe_call(&tool.spec, &self.proposal.arguments),
+            words: description::describe_question(&question, &tool.spec, &self.proposal.arguments),
             question,
             digest: self.digest,
             hours: self.policy.approvals.hours,
@@ -237,12 +237,13 @@ impl ActRecorder<'_, '_> {
         let state = if mode == PermitMode::Apply { ActState::Intended } else { ActState::Rehearsing };
         let leaving = (cleared.arguments != *self.proposal.arguments).then_some(&cleared.arguments);
         let lease = Some(self.now.plus(ActServices::lease(tool.spec.timeout)));
-        self.write(&ActUpdate { reservation: self.reservation, lease, leaving, ..ActUpdate::new(state) })?;
-        let mut permit = self.build_permit(&tool, cleared.arguments, mode);
-        permit.reservation = self.reservation;
+        let (reservation, consent) = (self.reservation, cleared.consent);
+        self.write(&ActUpdate { reservation, lease, leaving, consent, ..ActUpdate::new(state) })?;
+        let permit = self.build_permit(&tool, cleared.arguments, mode);
+        let permit = Permit { reservation, consent, ..permit };
         let payload = json!({
             "arguments": self.digest.to_string(), "approval": cleared.approval, "autonomy": cleared.autonomy,
-            "rehearsal": mode == PermitMode::Rehearse,
+            "consent": consent, "rehearsal": mode == PermitMode::Rehearse,
         });
         Ok((ActDecision::Go(permit), self.defer_audit(AuditEvent::ACT_INTENDED, payload)))
     }
@@ -258,6 +259,7 @@ impl ActRecorder<'_, '_> {
             attempt: self.attempt,
             is_repeat: false,
             is_transient: tool.spec.transient,
+            consent: None,
             began_at: self.now,
             reservation: None,
             cost: tool.spec.cost,

@@ -2,14 +2,16 @@
 
 use munshi_identity::{ContactAddress, Person, persons};
 use munshi_store::Tx;
-use munshi_types::{ReservationId, Timestamp};
+use munshi_types::{ConsentPurposeName, ReservationId, Timestamp};
 
 use super::digest::ActDigest;
 use super::limits::{self, ActCapacity};
 use super::services::ActServices;
-use crate::approvals;
 use crate::error::Result;
-use crate::pipeline::{ConsentGrant, ConsentReason, DecisionStore, ExhaustedLimit, PolicyRequest};
+use crate::pipeline::{
+    ConsentGiver, ConsentGrant, ConsentReason, DecisionStore, ExhaustedLimit, PolicyRequest, PurposeStanding,
+};
+use crate::{approvals, consents};
 
 pub(super) struct TxDecisionStore<'a, 't> {
     pub tx: &'a mut Tx<'t>,
@@ -36,8 +38,13 @@ impl DecisionStore for TxDecisionStore<'_, '_> {
         ask: &PolicyRequest<'_>,
         reasons: &[ConsentReason],
     ) -> Result<Option<ConsentGrant>> {
-        if let Some((approval, needs)) = approvals::find_grant(self.tx, ask.act, self.digest, self.now)? {
-            return Ok(Some(ConsentGrant::Act(approval, needs)));
+        if let Some((approval, question)) = approvals::find_grant(self.tx, ask.act, self.digest, self.now)? {
+            // Whoever agreed to what a tool is for has agreed to the act itself as far as it stood before them.
+            let has_seen = reasons.iter().all(|reason| question.reasons.contains(reason));
+            return Ok(Some(match question.needs {
+                ConsentGiver::Subject if !has_seen => ConsentGrant::Purpose(approval),
+                needs => ConsentGrant::Act(approval, needs),
+            }));
         }
         if !reasons.iter().all(|reason| reason.is_waivable()) {
             return Ok(None);
@@ -47,6 +54,22 @@ impl DecisionStore for TxDecisionStore<'_, '_> {
         let person = ask.caller.principal.person;
         let waived = approvals::find_session_grant(self.tx, session, (what.0, &what.1), person, self.now)?;
         Ok(waived.map(ConsentGrant::Session))
+    }
+
+    fn find_purpose_consent(
+        &mut self,
+        ask: &PolicyRequest<'_>,
+        purpose: &ConsentPurposeName,
+    ) -> Result<PurposeStanding> {
+        let Some(person) = ask.caller.principal.person else { return Ok(PurposeStanding::Unasked) };
+        if let Some(consent) = consents::find_valid(self.tx, person, purpose, self.now)? {
+            return Ok(PurposeStanding::Given(consent));
+        }
+        let refused = match ask.caller.run {
+            Some(run) => approvals::is_purpose_refused(self.tx, run, purpose)?,
+            None => false,
+        };
+        Ok(if refused { PurposeStanding::Refused } else { PurposeStanding::Unasked })
     }
 
     fn is_in_audience(&mut self, recipient: &str, audience: &str) -> Result<bool> {

@@ -4,6 +4,8 @@ use munshi_lang::format::rupees;
 use munshi_types::{Money, ToolSpec, is_invisible};
 use serde_json::Value;
 
+use crate::pipeline::ConsentQuestion;
+
 /// Longer values are cut: the whole is in the arguments beside it.
 const LONGEST: usize = 200;
 
@@ -20,6 +22,15 @@ pub fn describe_call(spec: &ToolSpec, arguments: &Value) -> String {
         words.push_str(&render_money(spec, name, value).unwrap_or_else(|| render_value(value)));
     }
     words
+}
+
+/// What somebody is asked: the words of the purpose, to the letter, and the act where more than that is asked about it.
+pub(super) fn describe_question(question: &ConsentQuestion, spec: &ToolSpec, arguments: &Value) -> String {
+    match &question.purpose {
+        None => describe_call(spec, arguments),
+        Some(purpose) if question.reasons.len() == 1 => purpose.words.clone(),
+        Some(purpose) => format!("{}\n{}", purpose.words, describe_call(spec, arguments)),
+    }
 }
 
 /// Money as people write it, where the tool says that an argument counts paise.

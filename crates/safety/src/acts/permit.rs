@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use munshi_types::{ActId, Effect, Id, Money, ReservationId, TenantId, Timestamp, ToolName};
+use munshi_types::{ActId, ConsentId, Effect, Id, Money, ReservationId, TenantId, Timestamp, ToolName};
 use serde_json::Value;
 use sha2::{Digest as _, Sha256};
 use uuid::{Builder, Uuid};
@@ -34,6 +34,8 @@ pub struct Permit {
     pub(super) is_repeat: bool,
     /// What the tool says is not kept.
     pub(super) is_transient: bool,
+    /// What the person agreed to, which it rests on.
+    pub(super) consent: Option<ConsentId>,
     pub(super) began_at: Timestamp,
     pub(super) cost: Option<Money>,
     pub(super) reservation: Option<ReservationId>,
@@ -105,6 +107,11 @@ impl Permit {
     /// Whether a try before this one may have done it.
     pub fn is_repeat(&self) -> bool {
         self.is_repeat
+    }
+
+    /// The consent that it rests on, which may be withdrawn at any moment.
+    pub fn consent(&self) -> Option<ConsentId> {
+        self.consent
     }
 
     /// Makes repeating harmless where the other side keeps such keys: the same for every attempt at this act. A rehearsal

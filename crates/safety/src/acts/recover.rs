@@ -12,6 +12,7 @@ use super::services::ActServices;
 use super::store::{self, Act, ActState};
 use crate::approvals;
 use crate::audit::{self, AuditActor, AuditActorKind, AuditEvent, NewAuditEntry};
+use crate::consents;
 use crate::error::Result;
 use crate::pipeline::CompiledTool;
 
@@ -136,6 +137,12 @@ pub fn recover(
     if act.is_transient {
         return mark_failed(tx, act_services, &act, now);
     }
+    if !is_still_consented(tx, &act, now)? {
+        return match act.effect.writes() {
+            true => mark_unknown(tx, act_services, &act, cost, now),
+            false => mark_failed(tx, act_services, &act, now),
+        };
+    }
     if act.effect.writes() && !is_still_permitted(tx, act_services, &act, tool, now)? {
         return mark_unknown(tx, act_services, &act, cost, now);
     }
@@ -166,6 +173,11 @@ fn is_still_permitted(
     Ok(open && now.since(act.began_at) < LONGEST_AGE)
 }
 
+/// Whether the person still agrees to what it is for.
+fn is_still_consented(tx: &mut Tx<'_>, act: &Act, now: Timestamp) -> Result<bool> {
+    act.consent.map_or(Ok(true), |consent| consents::is_valid(tx, consent, now))
+}
+
 fn build_retry_permit(tx: &Tx<'_>, act: Act, cost: Option<Money>, timeout: Duration) -> Result<Permit> {
     Ok(Permit {
         act: act.id,
@@ -180,6 +192,7 @@ fn build_retry_permit(tx: &Tx<'_>, act: Act, cost: Option<Money>, timeout: Durat
         attempt: act.attempt + 1,
         is_repeat: true,
         is_transient: act.is_transient,
+        consent: act.consent,
         began_at: act.began_at,
         cost,
         reservation: act.reservation,

@@ -5,7 +5,9 @@ use munshi_store::{
     Cursor, Error as StoreError, JsonText, Page, PageRequest, Row, SealedCell, SealedColumn, Tx, params,
     sql_in_both_orders,
 };
-use munshi_types::{ActId, BindingId, Effect, Id, PersonId, ReservationId, RunId, TenantId, Timestamp, Zone};
+use munshi_types::{
+    ActId, BindingId, ConsentId, Effect, Id, PersonId, ReservationId, RunId, TenantId, Timestamp, Zone,
+};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
@@ -91,6 +93,8 @@ pub struct Act {
     pub undo: Option<ActUndo>,
     /// What its tool said is not kept.
     pub is_transient: bool,
+    /// What the person had agreed to that it rested on.
+    pub consent: Option<ConsentId>,
     pub(super) reservation: Option<ReservationId>,
 }
 
@@ -132,6 +136,7 @@ impl ActBasis {
             run: None,
             session: None,
             zone: Zone::default(),
+            language: None,
             background: true,
             key: None,
             ceiling: None,
@@ -156,6 +161,7 @@ pub(super) struct ActUpdate<'a> {
     pub lease: Option<Timestamp>,
     /// The arguments as they leave, where that differs.
     pub leaving: Option<&'a Value>,
+    pub consent: Option<ConsentId>,
 }
 
 pub(super) fn insert(
@@ -182,8 +188,9 @@ pub(super) fn insert(
     tx.execute(
         "INSERT INTO acts (tenant_id, id, run_id, binding_id, person_id, session_id, tool, connector, effect,
            arguments, leaving, proposal, digest, state, stage, code, reservation, attempt, lease_until, began_at,
-           ended_at, transient)
-         VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, 1, $18, $19, $20, $21)",
+           ended_at, transient, consent_id)
+         VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, 1, $18, $19, $20, $21,
+           $22)",
         params![
             proposal.act,
             caller.run,
@@ -204,7 +211,8 @@ pub(super) fn insert(
             decided.lease,
             now,
             decided.ended_at(now),
-            tool.is_some_and(|tool| tool.spec.transient)
+            tool.is_some_and(|tool| tool.spec.transient),
+            decided.consent
         ],
     )?;
     set_lease(tx, proposal.act, decided.lease)
@@ -212,7 +220,7 @@ pub(super) fn insert(
 
 impl ActUpdate<'_> {
     pub(super) fn new(state: ActState) -> Self {
-        Self { state, stopped: None, reservation: None, lease: None, leaving: None }
+        Self { state, stopped: None, reservation: None, lease: None, leaving: None, consent: None }
     }
 
     fn ended_at(&self, now: Timestamp) -> Option<Timestamp> {
@@ -263,7 +271,7 @@ pub(super) fn resume(
 ) -> Result<()> {
     let taken = tx.execute(
         "UPDATE acts SET state = $3, stage = $4, code = $5, reservation = $6, lease_until = $7, ended_at = $8,
-           attempt = $9, result = NULL, micros = NULL
+           attempt = $9, result = NULL, micros = NULL, consent_id = $10
          WHERE tenant_id = $1 AND id = $2 AND state IN ('waiting', 'failed')",
         params![
             id,
@@ -273,7 +281,8 @@ pub(super) fn resume(
             decided.reservation,
             decided.lease,
             decided.ended_at(now),
-            attempt
+            attempt,
+            decided.consent
         ],
     )?;
     if taken == 0 {
@@ -366,7 +375,7 @@ pub fn list_by_run(tx: &mut Tx<'_>, run: RunId) -> Result<Vec<Act>> {
     Ok(tx.all(
         "SELECT id, run_id, binding_id, person_id, tool, connector, effect, arguments, leaving, proposal, digest,
                 state, stage, code, reservation, attempt, began_at, ended_at, micros, result, undo, undo_until, undone_by,
-                transient
+                transient, consent_id
          FROM acts WHERE tenant_id = $1 AND run_id = $2 ORDER BY began_at, id",
         params![run],
         read,
@@ -388,7 +397,7 @@ pub fn find(tx: &mut Tx<'_>, id: ActId) -> Result<Option<Act>> {
     Ok(tx.optional(
         "SELECT id, run_id, binding_id, person_id, tool, connector, effect, arguments, leaving, proposal, digest,
                 state, stage, code, reservation, attempt, began_at, ended_at, micros, result, undo, undo_until, undone_by,
-                transient
+                transient, consent_id
          FROM acts WHERE tenant_id = $1 AND id = $2",
         params![id],
         read,
@@ -401,7 +410,7 @@ pub fn list(tx: &mut Tx<'_>, request: &PageRequest) -> Result<Page<Act>> {
         request.choose(sql_in_both_orders!(
             "SELECT id, run_id, binding_id, person_id, tool, connector, effect, arguments, leaving, proposal, digest,
                     state, stage, code, reservation, attempt, began_at, ended_at, micros, result, undo, undo_until, undone_by,
-                    transient
+                    transient, consent_id
              FROM acts WHERE tenant_id = $1 AND (began_at, id) < ($2, $3) ORDER BY began_at DESC, id DESC LIMIT $4"
         )),
         params![request.after.time, request.after.id, request.fetch_limit()],
@@ -438,6 +447,7 @@ fn read(row: &Row<'_>) -> munshi_store::Result<Act> {
         result: read_sealed(row, "result", RESULT.cell(id))?,
         undo: read_undo(row, id)?,
         is_transient: row.get("transient")?,
+        consent: row.get("consent_id")?,
     })
 }
 

@@ -2,12 +2,13 @@
 
 use munshi_identity::{Principal, Role, keys};
 use munshi_store::Tx;
-use munshi_types::{ApprovalId, KeyId, Timestamp};
+use munshi_types::{ApprovalId, KeyId, MessageId, Timestamp};
 use serde_json::json;
 
 use super::{Approval, ApprovalKind, ApprovalStatus, approvers, store};
 use crate::acts::{self, ActDigest, ActServices};
 use crate::audit::{self, AuditActor, AuditActorKind, AuditEvent, NewAuditEntry};
+use crate::consents;
 use crate::error::Result;
 
 /// What somebody said, and what they had before them.
@@ -23,6 +24,28 @@ pub struct ApprovalAnswer<'a> {
     pub via: &'a str,
     /// The API key through which they said it, or the browser's own id; none where it came by no key.
     pub key: Option<KeyId>,
+    /// Whose word it is.
+    pub source: AnswerSource,
+}
+
+/// How an answer was given. Only the person's own word is a consent.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum AnswerSource {
+    /// They have written it.
+    Message(MessageId),
+    /// They have pressed a button, or said it through a key that speaks as them.
+    Page,
+    /// A program said it, or somebody in their place.
+    Other,
+}
+
+impl AnswerSource {
+    const fn message(self) -> Option<MessageId> {
+        match self {
+            Self::Message(message) => Some(message),
+            Self::Page | Self::Other => None,
+        }
+    }
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -61,6 +84,8 @@ pub enum ApprovalAnswerOutcome {
     },
     /// It is what this key itself wants, or another of its maker: somebody else has to say yes.
     OwnWish,
+    /// It is for a person to consent to, in their own words or by a button of theirs.
+    NotTheirWord,
     /// What they saw is not what would be done.
     Changed {
         now: ActDigest,
@@ -93,6 +118,10 @@ pub fn answer(
     if is_self_approval(tx, &approval, said)? {
         return Ok(ApprovalAnswerOutcome::OwnWish);
     }
+    let consent = approval.question.purpose.as_ref().filter(|_| said.answer == ApprovalDecision::Yes);
+    if consent.is_some() && said.source == AnswerSource::Other {
+        return Ok(ApprovalAnswerOutcome::NotTheirWord);
+    }
     let waivable = approval.kind == ApprovalKind::Act
         && approval.question.reasons.iter().all(|reason| reason.is_waivable());
     let covers = if waivable { said.covers } else { ApprovalCoverage::Act };
@@ -105,6 +134,10 @@ pub fn answer(
         return Ok(current.map_or(ApprovalAnswerOutcome::Unknown, ApprovalAnswerOutcome::Already));
     }
     apply_to_act(tx, &approval, said.answer, now)?;
+    if let Some(question) = consent {
+        let by = (said.who, said.via, said.source.message());
+        consents::give(tx, act_services, (&approval, question), by, now)?;
+    }
     if (approval.kind, said.answer) == (ApprovalKind::Act, ApprovalDecision::No) {
         act_services.notify_refused(tx, approval.act, now)?;
     }

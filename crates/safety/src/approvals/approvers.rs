@@ -60,10 +60,13 @@ pub fn is_addressed_to(
     Ok(who.tenant == tx.tenant() && may_answer(approval, who, &act_services.load_policy(tx)?.roles))
 }
 
-/// Whoever asked may confirm their own act where only that is needed. Otherwise the role decides, and one that may
+/// What somebody agrees to is theirs alone to say. Whoever asked may confirm their own act where only that is needed. Otherwise the role decides, and one that may
 /// approve others' acts may not approve its own: that is for owners and admins.
 pub(super) fn may_answer(approval: &Approval, who: &Principal, rules: &PermissionRules) -> bool {
     let own = who.person.is_some() && who.person == approval.asked_by;
+    if approval.question.needs == ConsentGiver::Subject {
+        return own;
+    }
     if own && approval.question.needs == ConsentGiver::Asker {
         return true;
     }

@@ -17,7 +17,8 @@ use crate::acts::ActDigest;
 use crate::pipeline::ConsentQuestion;
 
 pub use answer::{
-    ApprovalAnswer, ApprovalAnswerOutcome, ApprovalCoverage, ApprovalDecision, answer, may_take_back,
+    AnswerSource, ApprovalAnswer, ApprovalAnswerOutcome, ApprovalCoverage, ApprovalDecision, answer,
+    may_take_back,
 };
 pub use approvers::{ApproverChain, is_addressed_to, resolve_approvers};
 pub use expire::{ApprovalExpiry, ApprovalExpiryOutcome, ExpiredApproval, expire, list_due};
@@ -26,7 +27,8 @@ pub use store::{
     ApprovalFilter, find, find_by_act, list, list_by_prefix, list_pending, move_asker, move_session,
 };
 pub(crate) use store::{
-    ask_outcome, attach_rehearsal, find_grant, find_session_grant, insert, redeem, reinstate,
+    ask_outcome, attach_rehearsal, find_grant, find_session_grant, insert, is_purpose_refused, redeem,
+    reinstate,
 };
 pub use withdraw::{WITHDRAWN, withdraw};
 

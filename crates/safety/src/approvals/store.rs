@@ -6,7 +6,7 @@ use munshi_store::{
     Cursor, Error as StoreError, JsonText, Page, PageRequest, PlainColumn, Row, SealedCell, SealedColumn,
     SealedKey, SealedTable, Tx, params, sql_in_both_orders,
 };
-use munshi_types::{ActId, ApprovalId, Id, PersonId, Timestamp};
+use munshi_types::{ActId, ApprovalId, ConsentPurposeName, Id, PersonId, RunId, Timestamp};
 use serde_json::Value;
 use uuid::Uuid;
 
@@ -79,7 +79,8 @@ pub(crate) fn ask_outcome(
 ) -> Result<()> {
     let Some(act) = acts::find(tx, act)? else { return Ok(()) };
     let words = format!("{} broke off, and may have happened. Look there: did it happen?", act.tool);
-    let question = ConsentQuestion { reasons: Vec::new(), needs: ConsentGiver::Approver, risk: Risk::High };
+    let (needs, risk) = (ConsentGiver::Approver, Risk::High);
+    let question = ConsentQuestion { reasons: Vec::new(), needs, risk, purpose: None };
     let caller = &act.rests_on.caller;
     let new = NewApproval {
         act: act.id,
@@ -116,19 +117,19 @@ pub(crate) fn attach_rehearsal(tx: &mut Tx<'_>, act: ActId, result: &Value) -> R
     Ok(attached > 0)
 }
 
-/// A yes for exactly this act that has not been used, and whose time is not over; with whose yes it had to be.
+/// A yes for exactly this act that has not been used, and whose time is not over; with the question that it answers.
 pub(crate) fn find_grant(
     tx: &mut Tx<'_>,
     act: ActId,
     digest: ActDigest,
     now: Timestamp,
-) -> Result<Option<(ApprovalId, ConsentGiver)>> {
+) -> Result<Option<(ApprovalId, ConsentQuestion)>> {
     Ok(tx.optional(
         "SELECT id, question FROM approvals
          WHERE tenant_id = $1 AND act_id = $2 AND kind = 'act' AND digest = $3 AND state = 'granted'
            AND used_at IS NULL AND expires_at > $4",
         params![act, digest.as_bytes(), now],
-        |row| Ok((row.get(0)?, row.get::<JsonText>(1)?.read::<ConsentQuestion>()?.needs)),
+        |row| Ok((row.get(0)?, row.get::<JsonText>(1)?.read()?)),
     )?)
 }
 
@@ -152,6 +153,19 @@ pub(crate) fn find_session_grant(
         },
     )?;
     Ok(granted.into_iter().find(|(_, granted)| granted == scope).map(|(id, _)| id))
+}
+
+/// Whether somebody has said no to a purpose in this run: it is not put to them again.
+pub(crate) fn is_purpose_refused(tx: &mut Tx<'_>, run: RunId, purpose: &ConsentPurposeName) -> Result<bool> {
+    let refused: Vec<ConsentQuestion> = tx.all(
+        "SELECT p.question FROM approvals p JOIN acts a ON a.tenant_id = $1 AND a.id = p.act_id
+         WHERE p.tenant_id = $1 AND a.run_id = $2 AND p.kind = 'act' AND p.state = 'refused'",
+        params![run],
+        |row| row.get::<JsonText>(0)?.read(),
+    )?;
+    Ok(refused
+        .iter()
+        .any(|question| question.purpose.as_ref().is_some_and(|asked| asked.purpose == *purpose)))
 }
 
 /// Uses a yes. One for a single act is used up; a second use is refused.

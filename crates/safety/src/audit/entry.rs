@@ -75,6 +75,9 @@ impl AuditEvent {
     pub const APPROVAL_ESCALATED: Self = Self::from_static("approval.escalated");
     pub const APPROVAL_WITHDRAWN: Self = Self::from_static("approval.withdrawn");
     pub const APPROVAL_EXPIRED: Self = Self::from_static("approval.expired");
+    /// Somebody agreed to a purpose.
+    pub const CONSENT_GIVEN: Self = Self::from_static("consent.given");
+    pub const CONSENT_WITHDRAWN: Self = Self::from_static("consent.withdrawn");
     /// A pack's heartbeat found something that it had not found before.
     pub const ALERT_RAISED: Self = Self::from_static("alert.raised");
     /// A heartbeat no longer finds it.

@@ -1,16 +1,18 @@
 //! Last: apply, rehearse, or ask a person first?
 
-use munshi_identity::Role;
+use munshi_identity::{Role, may_approve};
 use munshi_types::{Autonomy, Egress, ToolSpec};
 use serde::{Deserialize, Serialize};
 
 use super::decision_store::ConsentGrant;
+use super::purpose::{self, PurposeOutcome};
 use super::refusal::{ActRefusal, RefusalCode};
 use super::taint::ArgumentFacts;
 use super::{
     ActClearance, ActVerdict, DecisionStore, Draft, PolicyRequest, ProposalMode, StageName, Step, egress,
     refuse,
 };
+use crate::consents::PurposeQuestion;
 use crate::error::Result;
 
 /// Why a person is asked.
@@ -33,6 +35,8 @@ pub enum ConsentReason {
     Concern,
     /// A look that may carry away what the run knows, where other people's text led.
     Egress,
+    /// The person has not agreed to what the tool is for.
+    Purpose,
 }
 
 impl ConsentReason {
@@ -40,6 +44,7 @@ impl ConsentReason {
     const fn required_giver(self) -> ConsentGiver {
         match self {
             Self::Destructive | Self::Tainted | Self::Concern | Self::Egress => ConsentGiver::Asker,
+            Self::Purpose => ConsentGiver::Subject,
             Self::Proposes | Self::Policy | Self::Dangerous | Self::Money | Self::Message => {
                 ConsentGiver::Approver
             }
@@ -57,6 +62,8 @@ impl ConsentReason {
 pub enum ConsentGiver {
     /// Whoever asked for it confirms that they meant it.
     Asker,
+    /// Whoever it is done for agrees to what it is for, and nobody in their place.
+    Subject,
     /// Somebody whose role may approve it.
     Approver,
 }
@@ -75,6 +82,9 @@ pub struct ConsentQuestion {
     pub reasons: Vec<ConsentReason>,
     pub needs: ConsentGiver,
     pub risk: Risk,
+    /// What they are asked to consent to, where the tool needs that: then it is theirs alone to answer.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub purpose: Option<PurposeQuestion>,
 }
 
 pub(super) fn run(
@@ -98,6 +108,14 @@ pub(super) fn run(
                 .with_approver(Some(Role::Owner)),
         );
     }
+    let purpose = match purpose::check(ask, &tool.spec, ground)? {
+        PurposeOutcome::Open(consent) => {
+            draft.purpose = consent;
+            None
+        }
+        PurposeOutcome::Ask(question) => Some(question),
+        PurposeOutcome::Refuse(refusal) => return refuse(refusal),
+    };
     if ask.wanted == ProposalMode::Rehearsal {
         return rehearse(ask, draft, &tool.spec);
     }
@@ -105,14 +123,26 @@ pub(super) fn run(
         true => collect_reasons(ask, draft, ground)?,
         false => (leaves == Egress::Ask).then_some(ConsentReason::Egress).into_iter().collect(),
     };
+    if let Some(purpose) = purpose {
+        return Ok(Step::Stop(ActVerdict::Ask(build_purpose_question(purpose, reasons, &tool.spec))));
+    }
     if reasons.is_empty() {
+        if draft.purpose.is_some() {
+            // The yes by which they agreed is used up with the act that it was asked for.
+            draft.consent = match ground.find_consent(ask, &reasons)? {
+                Some(ConsentGrant::Act(approval, _) | ConsentGrant::Purpose(approval)) => Some(approval),
+                _ => None,
+            };
+        }
         return Ok(Step::On);
     }
     let needs = resolve_giver(&reasons);
     match ground.find_consent(ask, &reasons)? {
-        Some(ConsentGrant::Act(approval, asked)) if needs <= asked => draft.consent = Some(approval),
+        Some(ConsentGrant::Act(approval, asked)) if is_enough(ask, draft, needs, asked) => {
+            draft.consent = Some(approval);
+        }
         // Whoever confirmed their own wish has not approved what somebody else must approve since.
-        Some(ConsentGrant::Act(..)) => {
+        Some(ConsentGrant::Act(..) | ConsentGrant::Purpose(_)) => {
             let what =
                 "What was agreed to is no longer enough. Propose it anew, so that the right person is asked.";
             return refuse(
@@ -128,13 +158,24 @@ pub(super) fn run(
     Ok(Step::On)
 }
 
+/// Whether the yes of one who was asked is that of whoever is needed by now: who agrees for themself and may approve has done both.
+fn is_enough(ask: &PolicyRequest<'_>, draft: &Draft, needs: ConsentGiver, asked: ConsentGiver) -> bool {
+    let who = &ask.caller.principal;
+    let approves = || {
+        matches!(who.role(), Some(Role::Owner | Role::Admin))
+            && may_approve(who, &ask.policy.roles, &draft.scope)
+    };
+    needs <= asked || (asked == ConsentGiver::Subject && approves())
+}
+
 fn rehearse(ask: &PolicyRequest<'_>, draft: &mut Draft, spec: &ToolSpec) -> Result<Step> {
     if spec.effect.writes() && !spec.dry_run {
         let what = "This tool can't be tried out. Say what it would do, in words.";
         return refuse(ActRefusal::new(StageName::Consent, RefusalCode::NoRehearsal, what));
     }
     let leaving = if draft.leaving.is_null() { (*ask.arguments).clone() } else { draft.leaving.take() };
-    let cleared = ActClearance { arguments: leaving, autonomy: draft.autonomy, approval: None };
+    let cleared =
+        ActClearance { arguments: leaving, autonomy: draft.autonomy, approval: None, consent: draft.purpose };
     Ok(Step::Stop(ActVerdict::Rehearse(cleared)))
 }
 
@@ -193,5 +234,21 @@ fn build_question(reasons: Vec<ConsentReason>, spec: &ToolSpec) -> ConsentQuesti
         () if reasons.contains(&ConsentReason::Egress) => Risk::Medium,
         () => Risk::Low,
     };
-    ConsentQuestion { reasons, needs, risk }
+    ConsentQuestion { reasons, needs, risk, purpose: None }
+}
+
+/// The question whether they agree, with what else has to be asked about the act: it is the same person's to answer.
+fn build_purpose_question(
+    purpose: PurposeQuestion,
+    others: Vec<ConsentReason>,
+    spec: &ToolSpec,
+) -> ConsentQuestion {
+    let reasons = [ConsentReason::Purpose].into_iter().chain(others).collect();
+    let question = build_question(reasons, spec);
+    ConsentQuestion {
+        needs: ConsentGiver::Subject,
+        risk: question.risk.max(Risk::Medium),
+        purpose: Some(purpose),
+        ..question
+    }
 }

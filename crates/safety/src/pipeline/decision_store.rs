@@ -1,8 +1,9 @@
 //! What a decision reads and sets aside: the database in the turn's own transaction, or memory in a test.
 
-use munshi_types::{ApprovalId, Timestamp};
+use munshi_types::{ApprovalId, ConsentPurposeName, Timestamp};
 
 use super::consent::{ConsentGiver, ConsentReason};
+use super::purpose::PurposeStanding;
 use super::request::PolicyRequest;
 use crate::error::Result;
 
@@ -13,6 +14,8 @@ pub enum ConsentGrant {
     Act(ApprovalId, ConsentGiver),
     /// For this tool on this scope, for this person in this conversation.
     Session(ApprovalId),
+    /// For what the tool is for, and not for what else is to be asked about this act.
+    Purpose(ApprovalId),
 }
 
 /// No room.
@@ -34,6 +37,13 @@ pub trait DecisionStore {
         ask: &PolicyRequest<'_>,
         reasons: &[ConsentReason],
     ) -> Result<Option<ConsentGrant>>;
+
+    /// What the person has said about what a tool is for.
+    fn find_purpose_consent(
+        &mut self,
+        ask: &PolicyRequest<'_>,
+        purpose: &ConsentPurposeName,
+    ) -> Result<PurposeStanding>;
 
     /// Whether a recipient belongs to an audience.
     fn is_in_audience(&mut self, recipient: &str, audience: &str) -> Result<bool>;

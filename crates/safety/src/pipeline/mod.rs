@@ -17,6 +17,7 @@ mod limits;
 mod numbers;
 mod open_tools;
 mod permission;
+mod purpose;
 mod redaction;
 mod refusal;
 mod request;
@@ -27,7 +28,7 @@ mod taint;
 mod tests;
 mod trace;
 
-use munshi_types::{ApprovalId, Autonomy};
+use munshi_types::{ApprovalId, Autonomy, ConsentId};
 use serde::Serialize;
 use serde_json::Value;
 
@@ -36,6 +37,7 @@ pub use consent::{ConsentGiver, ConsentQuestion, ConsentReason, Risk};
 pub use decision_store::{ConsentGrant, DecisionStore, ExhaustedLimit};
 pub use door::CallerAudience;
 pub use open_tools::is_open;
+pub use purpose::PurposeStanding;
 pub use refusal::{ActRefusal, RefusalCode};
 pub use request::{ActCaller, ActConcern, CheckedArguments, PolicyRequest, Proposal, ProposalMode};
 pub use taint::{Taint, TaintSource};
@@ -102,6 +104,8 @@ struct Draft {
     autonomy: Autonomy,
     leaving: Value,
     consent: Option<ApprovalId>,
+    /// What the person agreed to, where the tool needs that.
+    purpose: Option<ConsentId>,
 }
 
 /// What was decided.
@@ -123,6 +127,8 @@ pub struct ActClearance {
     pub autonomy: Autonomy,
     /// What a person agreed to, where that was needed.
     pub approval: Option<ApprovalId>,
+    /// The consent of the person it is done for, where its tool needs one.
+    pub consent: Option<ConsentId>,
 }
 
 /// Decides about one act. Reads and sets aside through `ground` only.
@@ -150,6 +156,7 @@ fn run_stages_observed(
         autonomy: Autonomy::Act,
         leaving: Value::Null,
         consent: None,
+        purpose: None,
     };
     for stage in stages {
         if let Step::Stop(verdict) = (stage.run)(ask, &mut draft, ground)? {
@@ -162,6 +169,7 @@ fn run_stages_observed(
         arguments: leaving,
         autonomy: draft.autonomy,
         approval: draft.consent,
+        consent: draft.purpose,
     }))
 }
 

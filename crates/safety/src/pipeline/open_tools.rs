@@ -1,12 +1,18 @@
 //! Whether a tool is open at all: the stages that need no arguments.
 
+use std::sync::Arc;
+
+use munshi_types::ConsentPurposeName;
+
 use super::decision_store::{ConsentGrant, DecisionStore, ExhaustedLimit};
 use super::{
-    ActVerdict, ConsentReason, PipelineStage, PolicyRequest, STAGES, StageName, run_stages_observed,
+    ActVerdict, CompiledTool, ConsentReason, PipelineStage, PolicyRequest, PurposeStanding, STAGES,
+    StageName, run_stages_observed,
 };
 use crate::error::{Error, Result};
 
-/// Whether permission, door, scope and autonomy let this pass, for whatever arguments its scope leaves open.
+/// Whether permission, door, scope and autonomy let this pass, for whatever arguments its scope leaves open, and what it is for is
+/// declared.
 pub fn is_open(ask: &PolicyRequest<'_>) -> Result<bool> {
     let asked = |stage: &&PipelineStage| {
         matches!(stage.name, StageName::Permission | StageName::Door | StageName::Scope | StageName::Autonomy)
@@ -17,7 +23,8 @@ pub fn is_open(ask: &PolicyRequest<'_>) -> Result<bool> {
             return Ok(false);
         }
     }
-    Ok(ask.tool.is_some())
+    let purpose = |tool: &Arc<CompiledTool>| ask.policy.consent.declares(tool.spec.consent.as_ref());
+    Ok(ask.tool.as_ref().is_some_and(purpose))
 }
 
 /// These stages read nothing and set nothing aside.
@@ -33,6 +40,14 @@ impl DecisionStore for Nothing {
         _ask: &PolicyRequest<'_>,
         _reasons: &[ConsentReason],
     ) -> Result<Option<ConsentGrant>> {
+        Err(misuse_error())
+    }
+
+    fn find_purpose_consent(
+        &mut self,
+        _ask: &PolicyRequest<'_>,
+        _purpose: &ConsentPurposeName,
+    ) -> Result<PurposeStanding> {
         Err(misuse_error())
     }
 

@@ -45,6 +45,10 @@ pub enum RefusalCode {
     CarriesData,
     /// A person agreed, but no longer the one who has to.
     Outgrown,
+    /// What the tool is for is not declared, so nobody can agree to it.
+    UndeclaredPurpose,
+    /// The person does not agree to what the tool is for, or no longer does.
+    NoConsent,
     /// The act is known, and was another.
     Changed,
 }
@@ -69,6 +73,8 @@ impl RefusalCode {
             Self::NoRehearsal => "no_rehearsal",
             Self::CarriesData => "carries_data",
             Self::Outgrown => "outgrown",
+            Self::UndeclaredPurpose => "undeclared_purpose",
+            Self::NoConsent => "no_consent",
             Self::Changed => "changed",
         }
     }

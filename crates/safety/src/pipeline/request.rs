@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use munshi_identity::Principal;
 use munshi_identity::keys::KeyCeiling;
+use munshi_types::tier::LanguageCode;
 use munshi_types::{ActId, BindingId, Conduct, KeyId, RunId, TenantStatus, Zone};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -100,6 +101,9 @@ pub struct ActCaller {
     pub session: Option<Uuid>,
     /// The tenant's: its days begin by it.
     pub zone: Zone,
+    /// In which the person is spoken to, where it is known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub language: Option<LanguageCode>,
     /// Not a person's turn: a heartbeat, a schedule.
     pub background: bool,
     /// The API key of a program that calls a tool itself, or whose words began the turn. Neither it nor another key of its

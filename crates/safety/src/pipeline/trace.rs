@@ -55,6 +55,9 @@ fn explain_stage(ask: &PolicyRequest<'_>, stage: StageName, draft: &Draft) -> St
             "no argument is redacted".to_owned()
         }
         StageName::Redaction => format!("some arguments are redacted for {connector}"),
+        StageName::Consent if draft.purpose.is_some() && draft.consent.is_none() => {
+            "the person consents to its purpose".to_owned()
+        }
         StageName::Consent if draft.consent.is_some() => "a person approved it".to_owned(),
         StageName::Consent => "no approval is needed".to_owned(),
     }

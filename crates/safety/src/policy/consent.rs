@@ -91,7 +91,9 @@ fn deserialize_words<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Conse
     if is_sound {
         return Ok(words);
     }
-    let what = format!("the words of a purpose must be a text, or one for each language, of 1 to {LONGEST_WORDS} letters");
+    let what = format!(
+        "the words of a purpose must be a text, or one for each language, of 1 to {LONGEST_WORDS} letters"
+    );
     Err(serde::de::Error::custom(what))
 }
 

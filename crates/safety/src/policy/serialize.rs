@@ -135,7 +135,8 @@ pub(super) mod tests {
     }
 
     fn purposes() -> impl Strategy<Value = ConsentRules> {
-        let text = || text().prop_map(|text| format!("May we? {}", text.chars().take(100).collect::<String>()));
+        let text =
+            || text().prop_map(|text| format!("May we? {}", text.chars().take(100).collect::<String>()));
         let code = "[a-z]{2,3}(-latn)?".prop_map(|code| code.parse().unwrap());
         let words = prop_oneof![
             text().prop_map(ConsentWords::One),

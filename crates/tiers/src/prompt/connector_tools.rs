@@ -19,7 +19,12 @@ pub(super) fn collect_tools(
     turn: &TurnContext,
     report: &mut PromptReport,
 ) -> Vec<Arc<ToolSpec>> {
-    let is_listed = |tool: &&Arc<ToolSpec>| tool.name.as_str() == HAND_OVER || turn.packs.has(tool.module());
+    let is_had = |tool: &ToolSpec| tool.name.as_str() == HAND_OVER || turn.packs.has(tool.module());
+    let is_declared = |tool: &ToolSpec| match (&tool.consent, &turn.purposes) {
+        (Some(purpose), Some(declared)) => declared.contains(purpose),
+        _ => true,
+    };
+    let is_listed = |tool: &&Arc<ToolSpec>| is_had(tool) && is_declared(tool);
     let mut tools: Vec<Arc<ToolSpec>> = static_prompt.tools().iter().filter(is_listed).cloned().collect();
     // A name that two packs of the tenant have means neither, and no provider takes it twice.
     let names: Vec<ToolName> = tools.iter().map(|tool| tool.name.clone()).collect();

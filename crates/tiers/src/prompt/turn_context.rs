@@ -1,11 +1,12 @@
 //! All that is true of one turn.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use munshi_llm::pricing::count_message;
 use munshi_llm::{ChatMessage, ModelRole, ModelTarget};
 use munshi_types::tier::{Channel, LanguageCode};
-use munshi_types::{TenantPacks, Timestamp, ToolSpec, Zone};
+use munshi_types::{ConsentPurposeName, TenantPacks, Timestamp, ToolSpec, Zone};
 
 use super::fence::{FenceKey, sanitize};
 use super::text::{CountedText, UntrustedText, UtteranceText};
@@ -32,6 +33,8 @@ pub struct TurnContext {
     pub tools: Vec<ConnectorToolSpec>,
     /// The packs the tenant has: tools of others are not offered.
     pub packs: TenantPacks,
+    /// The purposes of consent that the tenant declares: tools that name another are not offered. None where no tool is left out.
+    pub purposes: Option<Arc<BTreeSet<ConsentPurposeName>>>,
     pub key: FenceKey,
 }
 
@@ -58,6 +61,7 @@ impl TurnContext {
             words: Vec::new(),
             tools: Vec::new(),
             packs: TenantPacks::all(),
+            purposes: None,
             key: FenceKey::new([0; 16]),
         }
     }

@@ -64,6 +64,7 @@ pub(crate) fn moment(message: &str) -> TurnContext {
         words: Vec::new(),
         tools: Vec::new(),
         packs: munshi_types::TenantPacks::default(),
+        purposes: None,
         key: FenceKey::new(*b"a key for tests!"),
     }
 }

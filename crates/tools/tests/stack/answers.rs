@@ -50,6 +50,7 @@ async fn say_with(
             covers,
             via: "test",
             key: None,
+            source: munshi_safety::approvals::AnswerSource::Page,
         };
         approvals::answer(tx, &act_services, id, &said, now)
     })
@@ -323,7 +324,7 @@ on_both_engines! {
         assert!(matches!(say(&shop, &test.db, &approval, &stranger, Said::Yes, now).await, ApprovalAnswerOutcome::NotYours { .. }));
         let (act_services, id) = (shop.act_services.clone(), approval.id);
         let elsewhere = test.db.write(other, move |tx| {
-            let said = approvals::ApprovalAnswer { who: &stranger, answer: Said::Yes, shown: None, covers: ApprovalCoverage::Act, via: "test", key: None };
+            let said = approvals::ApprovalAnswer { who: &stranger, answer: Said::Yes, shown: None, covers: ApprovalCoverage::Act, via: "test", key: None, source: munshi_safety::approvals::AnswerSource::Page };
             approvals::answer(tx, &act_services, id, &said, now)
         }).await.unwrap();
         assert_eq!(elsewhere, ApprovalAnswerOutcome::Unknown);

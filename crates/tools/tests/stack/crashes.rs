@@ -58,6 +58,7 @@ fn the_child_acts_and_dies() {
                     covers: ApprovalCoverage::Act,
                     via: "test",
                     key: None,
+                    source: munshi_safety::approvals::AnswerSource::Page,
                 };
                 approvals::answer(
                     tx,

@@ -81,6 +81,7 @@ async fn yes(shop: &Shop, test: &TestDb, approval: &Approval, who: &Principal) -
             covers: ApprovalCoverage::Act,
             via: "test",
             key: None,
+            source: munshi_safety::approvals::AnswerSource::Page,
         };
         approvals::answer(tx, &act_services, id, &said, now)
     });

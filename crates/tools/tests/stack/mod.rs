@@ -10,6 +10,7 @@
 mod acts;
 mod answers;
 mod cached;
+mod consents;
 mod crashes;
 mod escalation;
 mod hostile;

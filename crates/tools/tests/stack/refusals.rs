@@ -32,6 +32,7 @@ async fn approved(shop: &Shop, test: &TestDb, name: &str) -> Approval {
             covers: ApprovalCoverage::Act,
             via: "test",
             key: None,
+            source: munshi_safety::approvals::AnswerSource::Page,
         };
         approvals::answer(tx, &act_services, id, &said, now)
     });

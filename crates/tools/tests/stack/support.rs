@@ -365,6 +365,7 @@ impl Shop {
                 run: None,
                 session: None,
                 zone: munshi_types::Zone::default(),
+                language: None,
                 background: false,
                 key: None,
                 ceiling: None,

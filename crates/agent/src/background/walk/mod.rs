@@ -434,6 +434,7 @@ impl BackgroundWalk {
                 run: Some(run),
                 session: None,
                 zone,
+                language: None,
                 background: true,
                 key: None,
                 ceiling: None,
@@ -448,8 +449,9 @@ impl BackgroundWalk {
                 Some(ceiling) => ceiling.cap(principal),
                 None => principal,
             };
+            let language = person.language.and_then(|language| language.code().parse().ok());
             let RunDelegator { door, binding, key, ceiling, .. } = by;
-            Ok(Some(ActCaller { principal, door, binding, key, ceiling, ..own }))
+            Ok(Some(ActCaller { principal, door, binding, key, ceiling, language, ..own }))
         };
         self.engine.db.read(self.lease.tenant, read).await
     }

@@ -109,6 +109,7 @@ impl PromptFixture {
             exchanges: Vec::new(),
             tools: Vec::new(),
             packs: TenantPacks::all(),
+            purposes: None,
             words: self.words.iter().map(|(thing, called)| TenantWord::new(thing, called)).collect(),
             key,
         }

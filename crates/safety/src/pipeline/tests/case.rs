@@ -4,16 +4,16 @@ use std::sync::Arc;
 
 use munshi_identity::{Principal, PrincipalStanding, Role};
 use munshi_types::{
-    ActId, Autonomy, Conduct, Effect, PersonId, Reach, ScopeGlob, SendArguments, TenantId, TenantStatus,
-    ToolSpec, Zone,
+    ActId, Autonomy, Conduct, ConsentPurposeName, Effect, PersonId, Reach, ScopeGlob, SendArguments,
+    TenantId, TenantStatus, ToolSpec, Zone,
 };
 use serde_json::{Value, json};
 use uuid::Uuid;
 
 use super::super::{
     ActCaller, ActVerdict, CallerAudience, CheckedArguments, CompiledTool, ConnectorOrigin, ConsentGrant,
-    ConsentReason, DecisionStore, ExhaustedLimit, PolicyRequest, Proposal, ProposalMode, Taint,
-    ToolConnector, decide,
+    ConsentReason, DecisionStore, ExhaustedLimit, PolicyRequest, Proposal, ProposalMode, PurposeStanding,
+    Taint, ToolConnector, decide,
 };
 use crate::error::Result;
 use crate::policy::Policy;
@@ -77,6 +77,7 @@ pub(super) struct Answers {
     pub full: Option<&'static str>,
     pub given: Option<ConsentGrant>,
     pub taken: usize,
+    pub purpose: Option<PurposeStanding>,
 }
 
 impl DecisionStore for Answers {
@@ -91,6 +92,14 @@ impl DecisionStore for Answers {
         _reasons: &[ConsentReason],
     ) -> Result<Option<ConsentGrant>> {
         Ok(self.given)
+    }
+
+    fn find_purpose_consent(
+        &mut self,
+        _ask: &PolicyRequest<'_>,
+        _purpose: &ConsentPurposeName,
+    ) -> Result<PurposeStanding> {
+        Ok(self.purpose.unwrap_or(PurposeStanding::Unasked))
     }
 
     fn is_in_audience(&mut self, recipient: &str, audience: &str) -> Result<bool> {
@@ -114,6 +123,7 @@ impl Case {
             run: None,
             session: None,
             zone: Zone::default(),
+            language: None,
             background: false,
             key: None,
             ceiling: None,

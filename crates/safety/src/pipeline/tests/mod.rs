@@ -10,5 +10,6 @@ mod case;
 mod egress;
 mod hostile;
 mod oracle;
+mod purpose;
 mod stages;
 mod world;

@@ -7,16 +7,16 @@ use std::time::Duration;
 use munshi_identity::{PermissionRules, Principal, PrincipalStanding, Role, RoleRules};
 use munshi_privacy::{HiddenFields, RedactionProfile};
 use munshi_types::{
-    ActId, ApprovalId, Autonomy, Conduct, Effect, Egress, PersonId, Random, Reach, ScopeGlob, SeededRandom,
-    SendArguments, TenantId, TenantStatus, ToolSpec, Zone,
+    ActId, ApprovalId, Autonomy, Conduct, ConsentPurposeName, Effect, Egress, PersonId, Random, Reach,
+    ScopeGlob, SeededRandom, SendArguments, TenantId, TenantStatus, ToolSpec, Zone,
 };
 use serde_json::{Value, json};
 use uuid::Uuid;
 
 use super::super::{
     ActCaller, ActConcern, CallerAudience, CheckedArguments, CompiledTool, ConnectorOrigin, ConsentGiver,
-    ConsentGrant, ConsentReason, DecisionStore, ExhaustedLimit, PolicyRequest, Proposal, ProposalMode, Taint,
-    TaintSource, ToolConnector,
+    ConsentGrant, ConsentReason, DecisionStore, ExhaustedLimit, PolicyRequest, Proposal, ProposalMode,
+    PurposeStanding, Taint, TaintSource, ToolConnector,
 };
 use crate::acts::ActDigest;
 use crate::error::Result;
@@ -230,6 +230,7 @@ fn caller(dice: &Dice, tenant: TenantId) -> ActCaller {
         run: None,
         session,
         zone: Zone::default(),
+        language: None,
         background: dice.one_in(8),
         key: None,
         ceiling: None,
@@ -399,6 +400,14 @@ impl DecisionStore for Memory {
         let waived =
             ask.caller.session.is_some_and(|session| self.waived.contains(&(session, ask.name.clone())));
         Ok(waived.then(|| ConsentGrant::Session(ApprovalId::from_uuid(Uuid::nil()))))
+    }
+
+    fn find_purpose_consent(
+        &mut self,
+        _ask: &PolicyRequest<'_>,
+        _purpose: &ConsentPurposeName,
+    ) -> Result<PurposeStanding> {
+        Ok(PurposeStanding::Unasked)
     }
 
     fn is_in_audience(&mut self, recipient: &str, audience: &str) -> Result<bool> {

@@ -146,6 +146,7 @@ impl Victim {
                         covers: ApprovalCoverage::Session,
                         via: "test",
                         key: None,
+                        source: munshi_safety::approvals::AnswerSource::Page,
                     };
                     approvals::answer(tx, &act_services, approval, &said, now)
                 });
@@ -239,6 +240,7 @@ impl Victim {
                 covers,
                 via: "test",
                 key: None,
+                source: munshi_safety::approvals::AnswerSource::Page,
             };
             approvals::answer(tx, &act_services, id, &said, now)
         });

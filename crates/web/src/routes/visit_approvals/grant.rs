@@ -1,7 +1,7 @@
 //! `POST /visit/{place}/approvals/{id}/grant`: somebody at a page says yes.
 
 use munshi_operations::approvals::{resolve_outcome, resume_run};
-use munshi_safety::approvals::{ApprovalAnswer, ApprovalCoverage, ApprovalDecision, answer};
+use munshi_safety::approvals::{AnswerSource, ApprovalAnswer, ApprovalCoverage, ApprovalDecision, answer};
 use munshi_server::error::ApiError;
 use munshi_server::json::Json;
 use munshi_server::parameters::{UrlPathParameterPair, field_error};
@@ -64,6 +64,7 @@ pub(crate) async fn answer_approval(
             covers: ApprovalCoverage::Act,
             via: "web",
             key: None,
+            source: AnswerSource::Page,
         };
         let answered = answer(tx, &act_services, id, &said, now)?;
         Ok((asked, answered))

@@ -1,0 +1,100 @@
+//! What somebody has to agree to before a tool is called for them: asked in the declared words, and theirs to say.
+
+use munshi_conversations::RunState;
+use munshi_safety::acts;
+use munshi_safety::consents::{self, PurposeConsent};
+use munshi_safety::policy;
+use munshi_store::{PageRequest, Tx};
+use munshi_test_app::notes::OPEN_POLICY;
+use munshi_test_support::TestDb;
+use munshi_test_support::models::ScriptedTurn;
+use munshi_types::Clock;
+
+use crate::turns::support::{Plan, Shop, arguments};
+
+const WORDS: &str = "May we look up your credit? You can take it back.";
+const PURPOSES: &str = "[consent.purposes.credit_check]\ndays = 30\n\
+    words = { en = \"May we look up your credit? You can take it back.\", hi = \"क्या हम आपका क्रेडिट देखें?\" }\n";
+const CONSENTS: &str = "SELECT COUNT(*) FROM consents WHERE tenant_id = $1";
+
+/// A shop whose agent can look up what somebody has to agree to.
+async fn open(test: &TestDb, declared: &str, script: impl IntoIterator<Item = ScriptedTurn>) -> Shop {
+    let agent = Plan::default().agent.replace("\"fax\"]", "\"fax\", \"score\"]");
+    let shop = Shop::open_with(test, script, Plan { agent, ..Plan::default() }).await;
+    let (policy, now) = (policy::parse(&format!("{OPEN_POLICY}{declared}")).unwrap(), test.clock.now());
+    let put = move |tx: &mut Tx<'_>| policy::apply(tx, &policy, "test", "", now);
+    shop.db.write(shop.tenant, put).await.unwrap();
+    shop
+}
+
+async fn consents_of(shop: &Shop) -> Vec<PurposeConsent> {
+    let person = shop.staff;
+    let read = move |tx: &mut Tx<'_>| consents::list(tx, person, &PageRequest::new(None, 10));
+    shop.db.read(shop.tenant, read).await.unwrap().items
+}
+
+fn looks(times: usize) -> impl Iterator<Item = ScriptedTurn> {
+    (0..times).map(|_| ScriptedTurn::call("score", &arguments("Asha")))
+}
+
+on_both! {
+    async fn a_turn_goes_on_after_their_yes(test: TestDb) {
+        let script = looks(1).chain([ScriptedTurn::text("It is good.")]).chain(looks(1)).chain([ScriptedTurn::text("Still good.")]);
+        let shop = open(&test, PURPOSES, script).await;
+        let asked = shop.ask("1", "how is my credit?").await;
+        assert_eq!(asked.state, RunState::WaitingApproval);
+        assert!(asked.text.starts_with(WORDS), "to the letter: {}", asked.text);
+        assert!(!asked.text.contains("score"), "and nothing else: {}", asked.text);
+        let yes = shop.say("2", "yes").await;
+        let done = shop.outcome(&yes).await;
+        assert_eq!((done.text.as_str(), done.state), ("It is good.", RunState::Done));
+        let given = consents_of(&shop).await;
+        let [consent] = given.as_slice() else { panic!("{given:?}") };
+        assert_eq!((consent.words.as_str(), consent.message), (WORDS, Some(yes.message)));
+        assert_eq!((consent.language.as_ref().map(|code| code.as_str()), consent.given_via.as_str()), (Some("en"), "chat"));
+        assert_eq!(shop.ask("3", "and now?").await.text, "Still good.", "it holds for its time");
+        let acts = shop.db.read(shop.tenant, |tx| acts::list(tx, &PageRequest::new(None, 10))).await.unwrap().items;
+        assert_eq!(acts.iter().map(|act| act.consent).collect::<Vec<_>>(), [Some(consent.id); 2]);
+    }
+
+    async fn they_are_asked_in_their_language(test: TestDb) {
+        let shop = open(&test, PURPOSES, looks(1)).await;
+        let asked = shop.ask("1", "मेरा क्रेडिट कैसा है?").await;
+        assert!(asked.text.starts_with("क्या हम आपका क्रेडिट देखें?"), "{}", asked.text);
+    }
+
+    async fn a_no_is_none_for_good(test: TestDb) {
+        let shop = open(&test, PURPOSES, looks(2)).await;
+        assert_eq!(shop.ask("1", "how is my credit?").await.state, RunState::WaitingApproval);
+        assert_eq!(shop.ask("2", "no").await.state, RunState::Done);
+        assert_eq!(shop.number(CONSENTS).await, 0);
+        let again = shop.ask("3", "how is my credit then?").await;
+        assert_eq!(again.state, RunState::WaitingApproval, "they may be asked another time");
+        assert!(again.text.starts_with(WORDS), "{}", again.text);
+    }
+
+    async fn what_is_withdrawn_is_asked_anew(test: TestDb) {
+        let script = looks(1).chain([ScriptedTurn::text("It is good.")]).chain(looks(1));
+        let shop = open(&test, PURPOSES, script).await;
+        shop.ask("1", "how is my credit?").await;
+        assert_eq!(shop.ask("2", "yes").await.text, "It is good.");
+        let (consent, now) = (consents_of(&shop).await.remove(0).id, test.clock.now());
+        shop.db.write(shop.tenant, move |tx| consents::withdraw(tx, consent, "test", now)).await.unwrap();
+        let again = shop.ask("3", "and now?").await;
+        assert_eq!((again.state, shop.number(CONSENTS).await), (RunState::WaitingApproval, 1));
+    }
+
+    async fn what_nobody_declared_is_not_offered(test: TestDb) {
+        let script = [ScriptedTurn::text("I can't look that up."), ScriptedTurn::text("Now I can.")];
+        let shop = open(&test, "", script).await;
+        shop.ask("1", "how is my credit?").await;
+        let (policy, now) = (policy::parse(&format!("{OPEN_POLICY}{PURPOSES}")).unwrap(), test.clock.now());
+        let declare = move |tx: &mut Tx<'_>| policy::apply(tx, &policy, "test", "", now);
+        shop.db.write(shop.tenant, declare).await.unwrap();
+        shop.ask("2", "and now?").await;
+        let offered = shop.model.requests().into_iter().map(|asked| {
+            asked.request.tools.iter().any(|tool| tool.name.as_str() == "score")
+        });
+        assert_eq!(offered.collect::<Vec<_>>(), [false, true]);
+    }
+}

@@ -1,0 +1,70 @@
+//! What people have agreed to: for a purpose, in certain words, until a certain time.
+//!
+//! A tool may name a purpose, and is called for somebody only while they consent to it. Only the person gives a consent, by answering the
+//! question that [`approvals`](crate::approvals) put to them; it is looked for in the transaction that lets an act begin, and once more right
+//! before the tool is called. Whoever withdraws one ends all of theirs for the purpose.
+
+mod erase;
+mod give;
+mod store;
+mod withdraw;
+
+use munshi_types::tier::LanguageCode;
+use munshi_types::{ApprovalId, ConsentId, ConsentPurposeName, MessageId, PersonId, Timestamp};
+use serde::{Deserialize, Serialize};
+
+pub use erase::PERSONAL_DATA;
+pub(crate) use give::give;
+pub use store::{find, find_valid, is_valid, list, move_person};
+pub use withdraw::withdraw;
+
+/// What a person agreed to.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct PurposeConsent {
+    pub id: ConsentId,
+    pub person: PersonId,
+    pub purpose: ConsentPurposeName,
+    /// As they were put to the person, to the letter.
+    pub words: String,
+    /// Of the words, where the policy says it.
+    pub language: Option<LanguageCode>,
+    /// The question that it answered.
+    pub approval: ApprovalId,
+    /// The message with which it was given; none where it was given on a page.
+    pub message: Option<MessageId>,
+    /// Through what: `chat`, `web`, `api:KEY`.
+    pub given_via: String,
+    pub given_at: Timestamp,
+    pub ends_at: Timestamp,
+    pub withdrawn_at: Option<Timestamp>,
+    pub withdrawn_via: Option<String>,
+}
+
+impl PurposeConsent {
+    pub fn state(&self, now: Timestamp) -> ConsentState {
+        match self.withdrawn_at {
+            Some(_) => ConsentState::Withdrawn,
+            None if self.ends_at <= now => ConsentState::Ended,
+            None => ConsentState::Valid,
+        }
+    }
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum ConsentState {
+    Valid,
+    /// Its time is over.
+    Ended,
+    Withdrawn,
+}
+
+/// What somebody is asked to consent to, as it is put to them: kept with the question, so that what they agree to is what they have read.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct PurposeQuestion {
+    pub purpose: ConsentPurposeName,
+    pub words: String,
+    pub language: Option<LanguageCode>,
+    /// How long it is to hold.
+    pub days: u32,
+}

@@ -1,0 +1,128 @@
+//! The table of consents.
+
+use munshi_store::{
+    Cursor, Error as StoreError, Page, PageRequest, Row, SealedColumn, Tx, params, sql_in_both_orders,
+};
+use munshi_types::{ConsentId, ConsentPurposeName, Id, PersonId, Timestamp};
+
+use super::PurposeConsent;
+use crate::acts;
+use crate::error::Result;
+
+const WORDS: SealedColumn = SealedColumn::new("consents", "words").forgotten_as("");
+
+pub(super) fn insert(tx: &mut Tx<'_>, consent: &PurposeConsent) -> Result<()> {
+    let by = acts::seal_by(tx, Some(consent.person))?;
+    let words = tx.seal(by, WORDS.cell(consent.id), &consent.words)?;
+    tx.execute(
+        "INSERT INTO consents (tenant_id, id, person_id, purpose, words, language, approval_id, message_id, given_via,
+           given_at, ends_at)
+         VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)",
+        params![
+            consent.id,
+            consent.person,
+            consent.purpose.as_str(),
+            words,
+            consent.language.as_ref().map(|language| language.as_str()),
+            consent.approval,
+            consent.message,
+            consent.given_via,
+            consent.given_at,
+            consent.ends_at
+        ],
+    )?;
+    Ok(())
+}
+
+pub fn find(tx: &mut Tx<'_>, id: ConsentId) -> Result<Option<PurposeConsent>> {
+    Ok(tx.optional(
+        "SELECT id, person_id, purpose, words, language, approval_id, message_id, given_via, given_at, ends_at,
+                withdrawn_at, withdrawn_via
+         FROM consents WHERE tenant_id = $1 AND id = $2",
+        params![id],
+        read,
+    )?)
+}
+
+/// The consent that somebody's acts for a purpose may rest on at this moment: the one that holds longest.
+pub fn find_valid(
+    tx: &mut Tx<'_>,
+    person: PersonId,
+    purpose: &ConsentPurposeName,
+    now: Timestamp,
+) -> Result<Option<ConsentId>> {
+    Ok(tx.optional(
+        "SELECT id FROM consents
+         WHERE tenant_id = $1 AND person_id = $2 AND purpose = $3 AND withdrawn_at IS NULL AND ends_at > $4
+         ORDER BY ends_at DESC, id DESC LIMIT 1",
+        params![person, purpose.as_str(), now],
+        |row| row.get(0),
+    )?)
+}
+
+/// Whether an act may still rest on this one.
+pub fn is_valid(tx: &mut Tx<'_>, id: ConsentId, now: Timestamp) -> Result<bool> {
+    let found = tx.optional(
+        "SELECT 1 FROM consents WHERE tenant_id = $1 AND id = $2 AND withdrawn_at IS NULL AND ends_at > $3",
+        params![id, now],
+        |_| Ok(()),
+    )?;
+    Ok(found.is_some())
+}
+
+/// Those of one person, newest first or the other way round.
+pub fn list(tx: &mut Tx<'_>, person: PersonId, request: &PageRequest) -> Result<Page<PurposeConsent>> {
+    let rows = tx.all(
+        request.choose(sql_in_both_orders!(
+            "SELECT id, person_id, purpose, words, language, approval_id, message_id, given_via, given_at, ends_at,
+                    withdrawn_at, withdrawn_via
+             FROM consents WHERE tenant_id = $1 AND (given_at, id) < ($2, $3) AND person_id = $4
+             ORDER BY given_at DESC, id DESC LIMIT $5"
+        )),
+        params![request.after.time, request.after.id, person, request.fetch_limit()],
+        read,
+    )?;
+    Ok(Page::from_rows(rows, request, |consent| Cursor { time: consent.given_at, id: consent.id.as_uuid() }))
+}
+
+/// Ends all of somebody's that hold for a purpose, and says how many.
+pub(super) fn end_all(
+    tx: &mut Tx<'_>,
+    (person, purpose): (PersonId, &ConsentPurposeName),
+    via: &str,
+    now: Timestamp,
+) -> Result<u64> {
+    Ok(tx.execute(
+        "UPDATE consents SET withdrawn_at = $4, withdrawn_via = $5
+         WHERE tenant_id = $1 AND person_id = $2 AND purpose = $3 AND withdrawn_at IS NULL AND ends_at > $4",
+        params![person, purpose.as_str(), now, via],
+    )?)
+}
+
+/// Whoever consented is known under another row by now. The words stay under the key that they name.
+pub fn move_person(tx: &mut Tx<'_>, from: PersonId, into: PersonId) -> Result<u64> {
+    Ok(tx.execute(
+        "UPDATE consents SET person_id = $3 WHERE tenant_id = $1 AND person_id = $2",
+        params![from, into],
+    )?)
+}
+
+fn read(row: &Row<'_>) -> munshi_store::Result<PurposeConsent> {
+    let odd = |what: &str| StoreError::Decode(format!("a consent has an invalid {what}"));
+    let id: ConsentId = row.get("id")?;
+    let language: Option<String> = row.get("language")?;
+    Ok(PurposeConsent {
+        id,
+        person: row.get("person_id")?,
+        purpose: row.get::<String>("purpose")?.parse().map_err(|_| odd("purpose"))?,
+        words: row.get_sealed("words", WORDS.cell(id))?,
+        language: language.map(|code| code.parse().map_err(|_| odd("language"))).transpose()?,
+        approval: row.get("approval_id")?,
+        message: row.get("message_id")?,
+        given_via: row.get("given_via")?,
+        given_at: row.get("given_at")?,
+        ends_at: row.get("ends_at")?,
+        withdrawn_at: row.get("withdrawn_at")?,
+        withdrawn_via: row.get("withdrawn_via")?,
+    })
+}

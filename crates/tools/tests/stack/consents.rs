@@ -1,0 +1,278 @@
+//! Tools that are called for somebody only while they agree to what they are for.
+
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use async_trait::async_trait;
+use munshi_identity::Principal;
+use munshi_safety::acts::{ActState, Permit};
+use munshi_safety::approvals::{
+    self, AnswerSource, Approval, ApprovalAnswer, ApprovalAnswerOutcome, ApprovalCoverage, ApprovalDecision,
+};
+use munshi_safety::consents::{self, ConsentState, PurposeConsent};
+use munshi_safety::pipeline::{ConsentGiver, ConsentReason};
+use munshi_store::{Db, PageRequest, Tx};
+use munshi_test_support::{TestDb, on_both_engines};
+use munshi_tools::{
+    ReadToolHandler, RemoteToolHandler, ToolAnswer, ToolDispatcher, ToolFailure, ToolHandler, ToolOutput,
+    ToolRegistry,
+};
+use munshi_types::{Clock, ConsentId, Effect, Reach, RunId, TenantId, ToolSpec};
+use serde_json::json;
+
+use crate::stack::support::{MIGRATIONS, Shop, foreign, house};
+
+const WORDS: &str = "May we ask the bureau about your credit? You can take this back at any time.";
+const POLICY: &str = "[connectors.shop]\nautonomy = \"act\"\nread = [\"*\"]\nwrite = [\"*\"]\n\
+    [connectors.elsewhere]\nautonomy = \"act\"\nread = [\"*\"]\nwrite = [\"*\"]\n\
+    [consent.purposes.credit_check]\ndays = 30\n\
+    words = \"May we ask the bureau about your credit? You can take this back at any time.\"\n";
+
+/// A bureau, where consents may be withdrawn while it is asked.
+#[derive(Clone)]
+struct Bureau {
+    db: Db,
+    tenant: TenantId,
+    clock: Arc<dyn Clock>,
+    asked: Arc<AtomicU32>,
+    /// Withdrawn while it is asked.
+    withdraws: Arc<Mutex<Option<ConsentId>>>,
+    fails: Arc<AtomicBool>,
+}
+
+#[async_trait]
+impl RemoteToolHandler for Bureau {
+    async fn call(&self, _permit: &Permit) -> Result<ToolOutput, ToolFailure> {
+        self.asked.fetch_add(1, Ordering::SeqCst);
+        let withdrawn = self.withdraws.lock().unwrap().take();
+        if let Some(consent) = withdrawn {
+            let now = self.clock.now();
+            let unit = move |tx: &mut Tx<'_>| consents::withdraw(tx, consent, "test", now);
+            self.db.write(self.tenant, unit).await.unwrap();
+        }
+        match self.fails.load(Ordering::SeqCst) {
+            true => Err(ToolFailure::transient("busy", "the line is busy")),
+            false => Ok(ToolOutput::new(json!({ "score": 741 }))),
+        }
+    }
+}
+
+struct OwnBooks(Arc<AtomicU32>);
+
+impl ReadToolHandler for OwnBooks {
+    fn read(&self, _permit: &Permit, _tx: &mut Tx<'_>) -> Result<ToolOutput, ToolFailure> {
+        self.0.fetch_add(1, Ordering::SeqCst);
+        Ok(ToolOutput::new(json!({ "score": 12 })))
+    }
+}
+
+/// A shop with tools for a credit check.
+struct Lender<'a> {
+    test: &'a TestDb,
+    shop: Shop,
+    bureau: Bureau,
+}
+
+impl<'a> Lender<'a> {
+    async fn open(test: &'a TestDb) -> Self {
+        let shop = Shop::open(test).await;
+        shop.set_policy(&test.db, POLICY, test.clock.now()).await;
+        let bureau = Bureau {
+            db: test.db.clone(),
+            tenant: shop.tenant,
+            clock: test.clock.clone(),
+            asked: Arc::default(),
+            withdraws: Arc::default(),
+            fails: Arc::default(),
+        };
+        let spec = |name: &str, effect| ToolSpec {
+            parameters: json!({ "type": "object", "properties": { "of": { "type": "string" } } }),
+            effect,
+            reach: Reach::Business,
+            timeout: Duration::from_secs(2),
+            consent: Some("credit_check".parse().unwrap()),
+            ..ToolSpec::read_only(name.parse().unwrap(), format!("Does {name}."), format!("shop.{name}"))
+        };
+        let far = || ToolHandler::Remote(Arc::new(bureau.clone()));
+        let mut registry = ToolRegistry::default();
+        registry.add(spec("score", Effect::Read), foreign(), far()).unwrap();
+        let own = ToolHandler::Read(Arc::new(OwnBooks(bureau.asked.clone())));
+        registry.add(spec("own_score", Effect::Read), house(), own).unwrap();
+        let lends = ToolSpec { dangerous: true, ..spec("lend", Effect::Keyed) };
+        registry.add(lends, foreign(), far()).unwrap();
+        let other =
+            ToolSpec { consent: Some("marketing".parse().unwrap()), ..spec("advertise", Effect::Read) };
+        registry.add(other, foreign(), far()).unwrap();
+        let dispatcher = ToolDispatcher::new(
+            test.db.clone(),
+            shop.act_services.clone(),
+            Arc::new(registry),
+            test.clock.clone(),
+        );
+        Self { test, shop: Shop { dispatcher, ..shop }, bureau }
+    }
+
+    async fn ask(&self, tool: &str) -> ToolAnswer {
+        self.shop.call(self.shop.want(tool, json!({ "of": "Asha" }))).await
+    }
+
+    /// Asks, and gives the question.
+    async fn question(&self, tool: &str) -> Approval {
+        match self.ask(tool).await {
+            ToolAnswer::Waiting(approval) => *approval,
+            other => panic!("{tool}: {other:?}"),
+        }
+    }
+
+    async fn answer(
+        &self,
+        approval: &Approval,
+        (who, source): (&Principal, AnswerSource),
+        answer: ApprovalDecision,
+    ) -> ApprovalAnswerOutcome {
+        let (id, who) = (approval.id, who.clone());
+        let (services, now) = (self.shop.act_services.clone(), self.test.clock.now());
+        let unit = move |tx: &mut Tx<'_>| {
+            let said = ApprovalAnswer {
+                who: &who,
+                answer,
+                shown: None,
+                covers: ApprovalCoverage::Act,
+                via: "test",
+                key: None,
+                source,
+            };
+            approvals::answer(tx, &services, id, &said, now)
+        };
+        self.test.db.write(self.shop.tenant, unit).await.unwrap()
+    }
+
+    /// Their own yes.
+    async fn agree(&self, approval: &Approval) {
+        let said = (&self.shop.staff, AnswerSource::Page);
+        let outcome = self.answer(approval, said, ApprovalDecision::Yes).await;
+        assert!(matches!(outcome, ApprovalAnswerOutcome::Granted(_)), "{outcome:?}");
+    }
+
+    async fn consents(&self) -> Vec<PurposeConsent> {
+        let person = self.shop.staff.person.unwrap();
+        let read = move |tx: &mut Tx<'_>| consents::list(tx, person, &PageRequest::new(None, 10));
+        self.test.db.read(self.shop.tenant, read).await.unwrap().items
+    }
+
+    /// Consented to, and asked once.
+    async fn agreed(test: &'a TestDb) -> Self {
+        let lender = Self::open(test).await;
+        let question = lender.question("score").await;
+        lender.agree(&question).await;
+        assert!(matches!(lender.shop.resume(question.act).await, ToolAnswer::Done(_)));
+        lender
+    }
+
+    async fn withdraw(&self) {
+        let (consent, now) = (self.consents().await.remove(0).id, self.test.clock.now());
+        let unit = move |tx: &mut Tx<'_>| consents::withdraw(tx, consent, "test", now);
+        let (_, ended) = self.test.db.write(self.shop.tenant, unit).await.unwrap().unwrap();
+        assert_eq!(ended, 1);
+    }
+
+    fn asked(&self) -> u32 {
+        self.bureau.asked.load(Ordering::SeqCst)
+    }
+}
+
+on_both_engines! {
+    with [MIGRATIONS[0], MIGRATIONS[1], MIGRATIONS[2], MIGRATIONS[3], MIGRATIONS[4]];
+
+    async fn the_person_alone_agrees_and_the_act_names_it(test: TestDb) {
+        let lender = Lender::open(&test).await;
+        let question = lender.question("score").await;
+        assert_eq!((question.words.as_str(), question.question.needs), (WORDS, ConsentGiver::Subject));
+        let (yes, page) = (ApprovalDecision::Yes, AnswerSource::Page);
+        let owners = lender.answer(&question, (&lender.shop.owner, page), yes).await;
+        assert!(matches!(owners, ApprovalAnswerOutcome::NotYours { .. }), "an owner is somebody else: {owners:?}");
+        let programs = lender.answer(&question, (&lender.shop.staff, AnswerSource::Other), yes).await;
+        assert_eq!(programs, ApprovalAnswerOutcome::NotTheirWord);
+        assert_eq!((lender.asked(), lender.consents().await.len()), (0, 0));
+        lender.agree(&question).await;
+        let answer = lender.shop.resume(question.act).await;
+        assert!(matches!(answer, ToolAnswer::Done(_)), "{answer:?}");
+        let consent = lender.consents().await.remove(0);
+        assert_eq!((consent.words.as_str(), consent.purpose.as_str()), (WORDS, "credit_check"));
+        let days = consent.ends_at.since(consent.given_at);
+        assert_eq!((consent.approval, days), (question.id, Duration::from_secs(30 * 24 * 3600)));
+        let act = lender.shop.act(&test.db, question.act).await.unwrap();
+        assert_eq!(act.consent, Some(consent.id));
+        assert!(matches!(lender.ask("own_score").await, ToolAnswer::Done(_)), "once is enough for a purpose");
+        test.clock.advance(Duration::from_secs(31 * 24 * 3600));
+        lender.question("score").await;
+        assert_eq!((lender.asked(), lender.consents().await[0].state(test.clock.now())), (2, ConsentState::Ended));
+    }
+
+    async fn what_nobody_declared_is_never_done(test: TestDb) {
+        let lender = Lender::open(&test).await;
+        assert_eq!(lender.ask("advertise").await.render_for_model()["code"], "undeclared_purpose");
+    }
+
+    async fn a_no_holds_for_its_turn(test: TestDb) {
+        let lender = Lender::open(&test).await;
+        let run: RunId = test.ids.next();
+        let ask = async |run: RunId| {
+            let mut want = lender.shop.want("score", json!({ "of": "Asha" }));
+            want.caller.run = Some(run);
+            lender.shop.call(want).await
+        };
+        let ToolAnswer::Waiting(question) = ask(run).await else { panic!("they are not asked") };
+        lender.answer(&question, (&lender.shop.staff, AnswerSource::Page), ApprovalDecision::No).await;
+        assert_eq!(ask(run).await.render_for_model()["code"], "no_consent");
+        assert!(matches!(ask(test.ids.next()).await, ToolAnswer::Waiting(_)), "and for no other");
+        assert!(lender.consents().await.is_empty());
+    }
+
+    async fn whoever_must_approve_is_asked_besides(test: TestDb) {
+        let lender = Lender::open(&test).await;
+        let question = lender.question("lend").await;
+        assert_eq!(question.question.reasons, [ConsentReason::Purpose, ConsentReason::Dangerous]);
+        assert!(question.words.starts_with(WORDS) && question.words.len() > WORDS.len(), "{}", question.words);
+        lender.agree(&question).await;
+        assert_eq!(lender.shop.resume(question.act).await.render_for_model()["code"], "outgrown", "staff approve nothing dangerous");
+        let second = lender.question("lend").await;
+        assert_eq!((second.question.reasons.as_slice(), second.question.purpose.is_none()), (&[ConsentReason::Dangerous][..], true));
+        lender.withdraw().await;
+        let granted = lender.answer(&second, (&lender.shop.owner, AnswerSource::Page), ApprovalDecision::Yes).await;
+        assert!(matches!(granted, ApprovalAnswerOutcome::Granted(_)));
+        assert_eq!(lender.shop.resume(second.act).await.render_for_model()["code"], "no_consent");
+        assert_eq!(lender.asked(), 0);
+    }
+
+    async fn what_is_withdrawn_is_used_no_more(test: TestDb) {
+        let lender = Lender::agreed(&test).await;
+        lender.withdraw().await;
+        assert_eq!(lender.consents().await[0].state(test.clock.now()), ConsentState::Withdrawn);
+        for tool in ["score", "own_score"] {
+            lender.question(tool).await;
+        }
+        assert_eq!(lender.asked(), 1);
+    }
+
+    async fn what_is_withdrawn_while_it_is_asked_is_not_told(test: TestDb) {
+        let lender = Lender::agreed(&test).await;
+        *lender.bureau.withdraws.lock().unwrap() = Some(lender.consents().await[0].id);
+        let want = lender.shop.want("score", json!({ "of": "Asha" }));
+        let act = want.act;
+        let answer = lender.shop.call(want).await.render_for_model();
+        assert_eq!(answer["code"], "no_consent");
+        let stored = lender.shop.act(&test.db, act).await.unwrap();
+        assert_eq!(stored.state, ActState::Failed);
+        assert!(!stored.result.unwrap().to_string().contains("741"));
+    }
+
+    async fn what_is_withdrawn_between_tries_is_not_tried_again(test: TestDb) {
+        let lender = Lender::agreed(&test).await;
+        lender.bureau.fails.store(true, Ordering::SeqCst);
+        *lender.bureau.withdraws.lock().unwrap() = Some(lender.consents().await[0].id);
+        assert_eq!(lender.ask("score").await.render_for_model()["ok"], false);
+        assert_eq!(lender.asked(), 2, "once before, and once now");
+    }
+}
