@@ -3,7 +3,7 @@
 //!
 //! # Layout
 //! - [`HOUSE`]: all of them; [`ListedOperation`]: with those of packs, as surfaces run them; [`HouseServices`], [`HouseParts`]: what they need besides a database
-//! - [`acts`], [`alerts`], [`approvals`], [`audit`], [`backups`], [`bindings`], [`connectors`], [`erasures`], [`folders`], [`host_keys`], [`invitations`], [`jobs`],
+//! - [`acts`], [`alerts`], [`approvals`], [`audit`], [`backups`], [`bindings`], [`connectors`], [`consents`], [`erasures`], [`folders`], [`host_keys`], [`invitations`], [`jobs`],
 //!   [`keeper_keys`], [`keys`], [`limits`], [`messages`], [`models`], [`operators`], [`persons`], [`policy`], [`proposals`], [`runs`], [`sessions`],
 //!   [`stats`], [`tenants`], [`tiers`], [`usage`], [`vault`],
 //!   [`violations`]: a module a resource, a file a verb
@@ -20,6 +20,7 @@ pub mod backups;
 pub mod bindings;
 mod connector_errors;
 pub mod connectors;
+pub mod consents;
 pub mod erasures;
 pub mod folders;
 pub mod handoffs;
@@ -136,6 +137,9 @@ pub static HOUSE: &[OperationEntry<HouseServices>] = &[
     OperationEntry::of::<connectors::ShowConnector>(),
     OperationEntry::of::<connectors::ShowConnectorLog>(),
     OperationEntry::of::<connectors::TestConnector>(),
+    OperationEntry::of::<consents::ListConsents>(),
+    OperationEntry::of::<consents::ShowConsent>(),
+    OperationEntry::of::<consents::WithdrawConsent>(),
     OperationEntry::of::<erasures::ListErasures>(),
     OperationEntry::of::<erasures::ShowErasure>(),
     OperationEntry::of::<folders::ApplyFolder>(),

@@ -12,8 +12,8 @@ use munshi_test_support::TestDb;
 use serde_json::{Value, json};
 use uuid::Uuid;
 
-use crate::api::operations::{Subjects, bury_job, sample, subjects, wipes};
-use crate::api::support::{Installation, Reply};
+use crate::api::operations::{Subjects, sample, subjects, wipes};
+use crate::api::support::{Installation, Reply, bury_job};
 
 /// So many pages are followed.
 const PAGES: usize = 4;

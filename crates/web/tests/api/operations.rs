@@ -7,20 +7,19 @@ use axum::body::Body;
 use axum::http::Request;
 use munshi_identity::Role;
 use munshi_identity::keys::{Area, KeySpeaker, KeySubject};
-use munshi_jobs::NewJob;
 use munshi_operations::HOUSE;
 use munshi_pack::operation::{OperationScope, OperationSpec, RouteMethod};
 use munshi_store::tenants::{self, TENANTS};
-use munshi_store::{PageRequest, PlatformTx, Tx, params};
+use munshi_store::{PageRequest, PlatformTx};
 use munshi_test_support::TestDb;
 use munshi_test_support::models::ScriptedTurn;
-use munshi_types::{JobId, TenantId};
+use munshi_types::TenantId;
 use serde_json::{Value, json};
 
 use crate::api::connectors::show_tools;
 use crate::api::mcp;
 use crate::api::persons::forget;
-use crate::api::support::{Installation, Reply, add_undoable};
+use crate::api::support::{Installation, Reply, add_consents, add_undoable, bury_job};
 
 /// What one business has that operations are about.
 pub(super) struct Subjects {
@@ -33,6 +32,8 @@ pub(super) struct Subjects {
     leavers: Vec<String>,
     forgotten: Vec<String>,
     erasure: String,
+    /// One of the person for each that may withdraw it.
+    consents: Vec<String>,
     session: String,
     /// One that waits for each that may stop it.
     runs: Vec<String>,
@@ -72,7 +73,7 @@ pub(super) fn sample(spec: &OperationSpec, subjects: &Subjects, number: usize) -
         "read_key" | "revoke_key" | "rotate_key" => (path(&subjects.key), None),
         "add_person" => (plain(), Some(json!({ "name": format!("Person {number}") }))),
         "change_person" => (path(&subjects.person), Some(json!({ "name": format!("Person {number}") }))),
-        "read_person" | "export_person" => (path(&subjects.person), None),
+        "read_person" | "export_person" | "list_consents" => (path(&subjects.person), None),
         "leave_person" => (path(&subjects.leavers[number % EACH]), None),
         "forget_person" => (path(&subjects.forgotten[number % EACH]), None),
         "read_session" | "list_messages" | "list_handoffs" => (path(&subjects.session), None),
@@ -98,6 +99,7 @@ pub(super) fn sample(spec: &OperationSpec, subjects: &Subjects, number: usize) -
         "apply_folder" | "diff_folder" => (plain(), Some(folder(&format!("fresh-{number}")))),
         "read_act" => (path(&subjects.act), None),
         "read_erasure" => (path(&subjects.erasure), None),
+        "read_consent" | "withdraw_consent" => (path(&subjects.consents[number % EACH]), None),
         // Its tool is not there: it is refused, and may be asked for again.
         "undo_act" => (path(&subjects.undoable), None),
         "add_tenant" => (plain(), Some(json!({ "name": format!("tenant-{number}") }))),
@@ -202,6 +204,7 @@ pub(super) async fn subjects(house: &Installation, owner: &str) -> Subjects {
         undoable: add_undoable(house, &text(&acts["items"][0]["id"])).await,
         keeper_key: keeper_key[..11].to_owned(),
         job: bury_job(house).await,
+        consents: add_consents(house, &people[0], EACH).await,
         person: people.remove(0),
         leavers: people,
         forgotten,
@@ -247,16 +250,6 @@ async fn store_secrets(house: &Installation, keeper: &str) {
     let secret = json!({ "value": "s3cret" });
     house.call_in("shop", ("POST", "/v1/secrets/gone"), keeper, Some(secret.clone())).await.is(200);
     house.post("/v1/secrets/gone", keeper, secret).await.is(200);
-}
-
-pub(super) async fn bury_job(house: &Installation) -> String {
-    let queue = house.queue.clone();
-    let unit = move |tx: &mut Tx<'_>| -> munshi_jobs::Result<JobId> {
-        let id = queue.enqueue(tx, &NewJob::new("letter", &())?)?.id();
-        tx.execute("UPDATE jobs SET state = 'dead' WHERE tenant_id = $1 AND id = $2", params![id])?;
-        Ok(id)
-    };
-    house.db.write(house.shop.tenant, unit).await.unwrap().to_string()
 }
 
 /// How often each chain heard of what an operation does; of one that is not told, of what any of them does: turns go on

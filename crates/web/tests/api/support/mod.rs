@@ -7,6 +7,7 @@ mod files;
 mod hosts;
 mod house_parts;
 mod pages;
+mod rows;
 mod tools;
 mod webhooks;
 
@@ -16,6 +17,7 @@ pub(crate) use client::{Reply, Told, chat, follow, text_of};
 pub(crate) use files::LARGEST_FILE;
 pub(crate) use hosts::{HOST_SECRET, claims, signed};
 pub(crate) use pages::PAGE_KEY;
+pub(crate) use rows::{add_consents, bury_job};
 pub(crate) use tools::World;
 pub(crate) use webhooks::HOOK_SECRET;
 
