@@ -16,6 +16,7 @@ use munshi_connectors::{
 };
 use munshi_operations::folders::{CONNECTORS_FILE, POLICY_FILE};
 use munshi_safety::pipeline::CompiledTool;
+use munshi_safety::policy::Policy;
 use munshi_store::{DatabaseAddress, Db, Tx};
 use munshi_tiers::{
     Authorship, Error, ExtensionBodies, ExtensionChange, FolderExtension, FolderProblem, Result, TierBody,
@@ -24,6 +25,7 @@ use munshi_tools::{TenantToolSource, TenantTools, ToolRegistry};
 use munshi_types::{Clock, ConnectorName, IdGenerator, SystemRandom, TenantId};
 use serde_json::Value;
 
+use crate::consents::{UndeclaredPurpose, list_of_connectors};
 use crate::failure;
 use crate::{tools, vault};
 
@@ -259,7 +261,12 @@ impl FolderExtension for ConnectorsFile {
             declared.0.iter().flat_map(|(name, entry)| list_secret_warnings(name, entry)).collect::<Vec<_>>();
         let unread =
             declared.0.iter().flat_map(|(name, entry)| list_path_warnings(name, entry)).collect::<Vec<_>>();
-        closed.map(words).chain(bare).chain(unread).collect()
+        let policy = beside.get(POLICY_FILE).map(|policy| Value::Object(policy.clone()));
+        let policy: Policy =
+            policy.and_then(|policy| serde_json::from_value(policy).ok()).unwrap_or_default();
+        let undeclared = list_of_connectors(&declared, &policy);
+        let undeclared = undeclared.iter().map(UndeclaredPurpose::describe);
+        closed.map(words).chain(bare).chain(unread).chain(undeclared).collect()
     }
 
     fn connectors(&self, body: &TierBody) -> Option<BTreeSet<String>> {

@@ -11,7 +11,7 @@
 //! - [`keys`]: the store of the keys that text is encrypted with; [`key_copies`]: the age of its copies
 //! - [`vault`], [`audit`]: where the vault's key is, and where anchors go; [`budget`]: what may be spent
 //! - [`blobs`]: where files of people are kept
-//! - [`connectors`]: other people's tools, and the file that declares them
+//! - [`connectors`]: other people's tools, and the file that declares them; [`consents`]: tools whose purpose nobody declares
 //! - [`packs`]: the packs there are; [`tools`]: the tools there are, and what calls them; [`policy`]: the file that says what they may
 //! - `pack_services`: what packs work with besides their tables
 //! - [`installation`]: what a tier may name; [`apply_plans`]: tiers that no operation applies
@@ -30,6 +30,7 @@ pub mod audit;
 pub mod blobs;
 pub mod budget;
 pub mod connectors;
+pub mod consents;
 pub mod create_tenant;
 pub mod data_folder;
 pub mod database;

@@ -18,6 +18,7 @@ use munshi_types::{TenantPacks, ToolName};
 use serde_json::Value;
 
 use crate::connectors::ConnectorsFile;
+use crate::consents::{UndeclaredPurpose, list_of_packs};
 use crate::failure;
 use crate::models::GatewayModels;
 
@@ -121,7 +122,11 @@ impl FolderExtension for PolicyFile {
                 format!("policy.toml lists pack {pack}, which is not installed{hint}")
             })
             .collect();
-        connectors.chain(tools).chain(packs).chain(self.list_residency_warnings(body)).collect()
+        let policy: Policy = serde_json::from_value(Value::Object(body.clone())).unwrap_or_default();
+        let undeclared = list_of_packs(&self.registry, &policy);
+        let undeclared = undeclared.iter().map(UndeclaredPurpose::describe);
+        let warnings = connectors.chain(tools).chain(packs).chain(undeclared);
+        warnings.chain(self.list_residency_warnings(body)).collect()
     }
 
     fn packs(&self, body: &TierBody) -> Option<TenantPacks> {

@@ -2,7 +2,7 @@
 //!
 //! # Layout
 //! - `finding`: one line of the report
-//! - `settings`, `folder`, `models`, `database`, `access`, `connectors`, `clock`: what is looked at, each on its own; none may stop the others.
+//! - `settings`, `folder`, `models`, `database`, `access`, `consents`, `connectors`, `clock`: what is looked at, each on its own; none may stop the others.
 //!   The port is looked at by the binary, which has the server
 //!
 //! To add a check: a file with a function that returns findings, and its line in [`examine`].
@@ -10,6 +10,7 @@
 mod access;
 mod clock;
 mod connectors;
+mod consents;
 mod database;
 mod finding;
 mod folder;
@@ -61,6 +62,7 @@ async fn examine(context: &CommandContext, server: &dyn ServerCommands) -> Vec<D
     findings.extend(about_database);
     if let Some(db) = &db {
         findings.extend(access::examine(db, context.now()).await);
+        findings.extend(consents::examine(db).await);
     }
     findings.push(connectors::examine(&config, db.as_ref()).await);
     findings.push(clock::examine(context.now(), db.as_ref()).await);
