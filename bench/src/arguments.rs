@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use anyhow::{Context, Result, bail};
 
-const USAGE: &str = "usage: munshi-bench [all|store|reads|tenancy|jobs|gateway|tiers|audit|budget|acts|turn|runs|streams|select|host|start|shops] [--rounds=N] [--window=MILLISECONDS] [--callers=N] [--entries=N] [--disk=as-is|slow]";
+const USAGE: &str = "usage: munshi-bench [all|store|reads|tenancy|jobs|gateway|tiers|audit|budget|acts|turn|runs|streams|select|host|start|shops|search] [--rounds=N] [--window=MILLISECONDS] [--callers=N] [--entries=N] [--messages=N] [--disk=as-is|slow]";
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Subject {
@@ -24,9 +24,11 @@ pub(crate) enum Subject {
     Host,
     Start,
     Shops,
+    Search,
 }
 
 impl Subject {
+    /// But `search`, which takes as long as all others together.
     const ALL: [Self; 16] = [
         Self::Store,
         Self::Reads,
@@ -65,6 +67,8 @@ pub(crate) struct Arguments {
     pub(crate) callers: Option<usize>,
     /// How many entries the large books of `shops` have.
     pub(crate) entries: usize,
+    /// How many messages `search` looks in.
+    pub(crate) messages: usize,
     pub(crate) disk: Option<Disk>,
 }
 
@@ -89,6 +93,7 @@ impl Arguments {
             Some("host") => vec![Subject::Host],
             Some("start") => vec![Subject::Start],
             Some("shops") => vec![Subject::Shops],
+            Some("search") => vec![Subject::Search],
             _ => bail!(USAGE),
         };
         let mut arguments = Self {
@@ -97,6 +102,7 @@ impl Arguments {
             window: Duration::from_millis(600),
             callers: None,
             entries: 100_000,
+            messages: 1_000_000,
             disk: None,
         };
         for word in words {
@@ -107,6 +113,7 @@ impl Arguments {
                 }
                 ("--callers", number) => arguments.callers = Some(number.parse().context(USAGE)?),
                 ("--entries", number) => arguments.entries = number.parse().context(USAGE)?,
+                ("--messages", number) => arguments.messages = number.parse().context(USAGE)?,
                 ("--disk", "as-is") => arguments.disk = Some(Disk::AsIs),
                 ("--disk", "slow") => arguments.disk = Some(Disk::Slow),
                 _ => bail!(USAGE),
@@ -125,6 +132,7 @@ impl Arguments {
         let mut words =
             vec![format!("--rounds={}", self.rounds), format!("--window={}", self.window.as_millis())];
         words.push(format!("--entries={}", self.entries));
+        words.push(format!("--messages={}", self.messages));
         words.extend(self.callers.map(|number| format!("--callers={number}")));
         words
     }

@@ -1,7 +1,7 @@
 //! What the store, the queue, the gateway and the binary cost, each beside the plainest thing that does the same.
 //!
 //! `cargo run --release -p munshi-bench -- all`, or one of `store`, `reads`, `tenancy`, `jobs`, `gateway`,
-//! `tiers`, `audit`, `budget`, `acts`, `turn`, `runs`, `streams`, `select`, `host`, `start`, `shops` in its place.
+//! `tiers`, `audit`, `budget`, `acts`, `turn`, `runs`, `streams`, `select`, `host`, `start`, `shops`, `search` in its place; `all` leaves `search` out.
 //! `docs/benchmarks.md` says what each compares and what was measured.
 //!
 //! Nothing here passes or fails a build: a machine's mood is not a defect. The tables say `pass` or `short` beside
@@ -12,7 +12,7 @@
 //! - [`load`]: many callers at once; [`contest`]: rounds, medians and ratios; [`report`]: tables and goals
 //! - [`fresh_database`]: a database to work on; [`sqlite`]: a bare connection to it; [`server`]: the product's own binary
 //! - `store`, `reads`, `tenancy`, `jobs`, `gateway`, `tiers`, `audit`, `budget`, `acts`, `turn`, `runs`, `streams`, `select`, `host`,
-//!   `start`, `shops`: one benchmark each, contestants beside it
+//!   `start`, `shops`, `search`: one benchmark each, contestants beside it
 //!
 //! # To add a benchmark
 //! Write its module with a `run`, its contestants as [`contest::Contestant`]s, and name it in [`arguments::Subject`].
@@ -32,6 +32,7 @@ mod reads;
 mod report;
 mod rerun;
 mod runs;
+mod search;
 mod select;
 mod server;
 mod shops;
@@ -75,6 +76,7 @@ fn main() -> anyhow::Result<()> {
             Subject::Host => host::run(&arguments)?,
             Subject::Start => start::run(&arguments)?,
             Subject::Shops => shops::run(&arguments)?,
+            Subject::Search => search::run(&arguments)?,
         }
     }
     Ok(())

@@ -26,11 +26,12 @@ use crate::late_acts::{self, DetachOutcome};
 use crate::messages::{self, Message, MessageSpeaker, MessageStatus};
 use crate::runs::{self, EndedRun, LeftSnapshot, RunEndUpdate, RunLease};
 use crate::sealing::seal_by_owner;
+use crate::search::FillScope;
 use crate::sessions::{self, ReplyPosition, SessionUpdate};
 use crate::snapshot::RunSnapshot;
 use crate::state::{HaltReason, RunState};
 use crate::steps::{self, NewRunStep};
-use crate::{client_context, outbox, retention};
+use crate::{client_context, outbox, retention, search};
 
 /// How often a session may be merged away under a reply before something else must be wrong.
 const TRIES: u32 = 4;
@@ -206,6 +207,9 @@ pub fn save_turn(
     }
     if retention::is_summary_due(position.number, position.summarised) {
         retention::enqueue_summary(tx, &ingest_services.queue, position.session)?;
+    }
+    if search::job::is_fill_due(position.number) {
+        search::job::enqueue_fill(tx, &ingest_services.queue, FillScope::New)?;
     }
     match &response.client_resume {
         Some(Some(carried)) => client_context::store_snapshot(tx, (lease.run, by), carried, now)?,

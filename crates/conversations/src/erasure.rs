@@ -71,6 +71,8 @@ fn list_messages(tx: &mut Tx<'_>, person: PersonId, after: Uuid, limit: u32) -> 
 }
 
 fn erase_messages(tx: &mut Tx<'_>, messages: &[Uuid]) -> Result<u64> {
+    // First: see the index's own rule.
+    munshi_index::remove(tx, messages)?;
     let mut erased = 0;
     for &id in messages {
         munshi_blobs::release(tx, BlobHolder::Message(MessageId::from_uuid(id)))?;

@@ -24,7 +24,7 @@
 //!   turns one works on; [`run_load`]: how much work waits; [`isolation`]: runs that may have broken a process
 //! - [`outbox`]: what leaves, once; [`linking`]: a visitor proves a phone, and two threads become one
 //! - [`erasure`]: what goes when somebody is forgotten; [`personal_records`]: what they are told
-//! - [`retention`]: summaries and the archive; [`rollups`]: what turns came to, day by day
+//! - [`search`]: messages by their words; [`retention`]: summaries and the archive; [`rollups`]: what turns came to, day by day
 //!
 //! # To add a column or a table
 //! A migration in `migrations/` with the next free number, listed in [`MIGRATIONS`]; each column of text in
@@ -59,6 +59,7 @@ mod rows_of_before;
 pub mod run_load;
 pub mod runs;
 pub mod sealing;
+pub mod search;
 mod sender_identity;
 pub mod sessions;
 pub mod snapshot;

@@ -2,6 +2,7 @@
 
 use munshi_conversations::messages;
 use munshi_conversations::runs::{self, RunFilter};
+use munshi_conversations::search::{FillScope, MessageSearch, SearchFiller, SearchQuery, search_messages};
 use munshi_conversations::sessions::{self, SessionFilter};
 use munshi_erasure::{ErasureReceipt, ErasureState, rows};
 use munshi_identity::{ContactAddress, persons};
@@ -49,6 +50,28 @@ on_both_engines! {
         };
         let said = test.db.read(shop.tenant, theirs).await.unwrap().items;
         assert!(said.iter().any(|message| message.text == "Noted for Sunita."));
+    }
+
+    async fn no_posting_of_theirs_is_left_and_everybody_elses_lead_on(test: TestDb) {
+        let shop = Shop::open(&test).await;
+        let filler = SearchFiller { db: test.db.clone() };
+        assert_eq!(filler.fill(shop.tenant, FillScope::New, || false).await.unwrap(), 6);
+        let search = |words: &'static str| {
+            let wanted = MessageSearch::new(SearchQuery::parse(words).unwrap(), 10);
+            test.db.read(shop.tenant, move |tx: &mut Tx<'_>| search_messages(tx, &wanted))
+        };
+        assert_eq!(search("marigold zanzibar").await.unwrap().hits.len(), 1);
+        let id = shop.begin().await;
+        shop.service().carry_out(shop.tenant, id).await.unwrap();
+        assert_eq!(search("marigold").await.unwrap().hits, []);
+        assert_eq!(search("sunita").await.unwrap().hits.len(), 2);
+        let left = "SELECT COUNT(*) FROM search_documents WHERE tenant_id = $1";
+        assert_eq!(shop.app.read_number(shop.tenant, left).await, 2);
+        // Each number in a row of a word is one of those two: as many as they have words.
+        let numbers = "SELECT CAST(SUM(LENGTH(numbers)) / 2 AS BIGINT) FROM search_postings WHERE tenant_id = $1";
+        let words = "SELECT CAST(SUM(LENGTH(tokens)) / 8 AS BIGINT) FROM search_documents WHERE tenant_id = $1";
+        assert_eq!(shop.app.read_number(shop.tenant, numbers).await, shop.app.read_number(shop.tenant, words).await);
+        assert_eq!(filler.fill(shop.tenant, FillScope::Everything, || false).await.unwrap(), 0);
     }
 
     async fn the_books_still_balance_under_a_pseudonym(test: TestDb) {

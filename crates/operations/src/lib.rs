@@ -172,6 +172,7 @@ pub static HOUSE: &[OperationEntry<HouseServices>] = &[
     OperationEntry::of::<limits::SetPlan>(),
     OperationEntry::of::<limits::ShowPlan>(),
     OperationEntry::of::<messages::ListMessages>(),
+    OperationEntry::of::<messages::SearchMessages>(),
     OperationEntry::of::<models::ListModelCapabilities>(),
     OperationEntry::of::<models::SetModelCapability>(),
     OperationEntry::of::<models::ListModels>(),

@@ -14,7 +14,7 @@ use crate::sort_order::{OrderedSql, SortOrder, split_cursor};
 ///
 /// A statement uses it as `(created_at, id) < ($2, $3) ORDER BY created_at DESC, id DESC LIMIT $4`, inside
 /// [`sql_in_both_orders!`](crate::sql_in_both_orders) where the list goes the other way, too.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
 pub struct Cursor {
     pub time: Timestamp,

@@ -34,12 +34,13 @@ use munshi_store::Migration;
 
 /// Every table that a turn needs, and more.
 pub fn list_migrations(more: &[&'static [Migration]]) -> Vec<&'static [Migration]> {
-    let turns: [&'static [Migration]; 10] = [
+    let turns: [&'static [Migration]; 11] = [
         munshi_store::MIGRATIONS,
         munshi_jobs::MIGRATIONS,
         munshi_llm::MIGRATIONS,
         munshi_tiers::MIGRATIONS,
         munshi_identity::MIGRATIONS,
+        munshi_index::MIGRATIONS,
         munshi_blobs::MIGRATIONS,
         munshi_safety::MIGRATIONS,
         munshi_conversations::MIGRATIONS,

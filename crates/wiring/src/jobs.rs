@@ -37,6 +37,7 @@ async fn set_schedules(db: &Db, clock: &dyn Clock) -> Result<()> {
     budget::schedule(db, clock).await?;
     tools::schedule(db, clock).await?;
     munshi_conversations::rollups::job::set_schedule(db, clock).await?;
+    munshi_conversations::search::job::set_schedules(db, clock).await?;
     munshi_safety::audit::set_schedules(db, clock).await?;
     munshi_erasure::set_schedule(db, clock).await?;
     housekeeping::schedule(db, clock).await
@@ -61,6 +62,7 @@ fn register_kinds(
     munshi_erasure::install(erasure::build(db, clock)?, &mut registry);
     housekeeping::register(&mut registry, config, db, queue, clock);
     munshi_conversations::rollups::job::install(&mut registry, db, clock);
+    munshi_conversations::search::job::install(&mut registry, db, queue);
     let parts = PackJobParts {
         db: db.clone(),
         clock: clock.clone(),

@@ -67,6 +67,7 @@ pub fn migrations() -> Result<Migrations> {
         munshi_keys::MIGRATIONS,
         munshi_llm::MIGRATIONS,
         munshi_identity::MIGRATIONS,
+        munshi_index::MIGRATIONS,
         munshi_blobs::MIGRATIONS,
         munshi_tiers::MIGRATIONS,
         munshi_safety::MIGRATIONS,

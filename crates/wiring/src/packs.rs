@@ -27,6 +27,8 @@ pub fn load_registry() -> Result<Arc<PackRegistry>> {
     }
     let mut tools = ToolRegistry::default();
     own::install(&mut tools, Arc::new(SystemClock)).map_err(|bad| CommandFailure::failed(bad.to_string()))?;
+    munshi_conversations::search::install_tool(&mut tools)
+        .map_err(|bad| CommandFailure::failed(bad.to_string()))?;
     let registry = PackRegistry::install_with_tools(tools, &packs())
         .map_err(|bad| CommandFailure::failed(bad.to_string()))?;
     Ok(INSTALLED.get_or_init(|| Arc::new(registry)).clone())
@@ -49,7 +51,7 @@ mod tests {
     #[test]
     fn every_pack_can_be_installed() {
         let packs = load_registry().unwrap();
-        assert!(packs.tools.get("today").is_some());
+        assert!(packs.tools.get("today").is_some() && packs.tools.get("search_messages").is_some());
         assert!(packs.tools.get("log_sale").is_some());
         packs.book.check().unwrap();
     }

@@ -28,7 +28,13 @@ pub(super) fn render(entry: &OperationShape, view: &Value, painter: TextStyler) 
 }
 
 fn render_table(declared: &[String], items: &[Value], next: Option<&str>, painter: TextStyler) -> String {
-    let Some(first) = items.first() else { return "Nothing to show.".to_owned() };
+    let Some(first) = items.first() else {
+        // A page of a search may have nothing and not be the last.
+        return next.map_or_else(
+            || "Nothing to show.".to_owned(),
+            |next| format!("Nothing here. More rows: add --after {next}\n"),
+        );
+    };
     let columns = sort_names(declared, first);
     let columns: Vec<&str> = columns.into_iter().filter(|name| is_shown(items, name)).collect();
     let headings: Vec<String> = columns.iter().map(|name| name.to_uppercase().replace('_', " ")).collect();

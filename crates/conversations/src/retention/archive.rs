@@ -212,7 +212,9 @@ fn read_line(row: &Row<'_>) -> munshi_store::Result<(Line, Option<PersonId>)> {
 
 /// Exactly those that stand in the file, and the steps of their runs: what tools were given and what they answered.
 pub(super) fn remove(tx: &mut Tx<'_>, ids: &[(MessageId, RunId)]) -> Result<()> {
-    let messages = encode_ids(ids.iter().map(|(message, _)| message.as_uuid()))?;
+    let searched: Vec<Uuid> = ids.iter().map(|(message, _)| message.as_uuid()).collect();
+    munshi_index::remove(tx, &searched)?;
+    let messages = encode_ids(searched.into_iter())?;
     let runs = encode_ids(ids.iter().map(|(_, run)| run.as_uuid()))?;
     tx.execute(
         (

@@ -10,6 +10,7 @@
 
 mod support;
 
+mod asked;
 mod coming_in;
 mod counted;
 mod days;
@@ -22,3 +23,4 @@ mod leaving;
 mod linked;
 mod order;
 mod sealed;
+mod searched;

@@ -71,8 +71,8 @@ pub enum RouteMethod {
 impl OperationSpec {
     /// How the document and spans name it: `add_key`, `list_keys`.
     pub fn id(&self) -> String {
-        // A log is the list of what came before.
-        let lists = matches!(self.verb, "list" | "log");
+        // A log is the list of what came before, and a search gives one.
+        let lists = matches!(self.verb, "list" | "log" | "search");
         let noun = if lists { self.resource } else { self.noun };
         // What a person is shown, a program reads; what a person sets, it changes in part.
         let verb = match (self.verb, self.method) {

@@ -28,7 +28,8 @@ pub fn install(registry: &mut ToolRegistry, clock: Arc<dyn Clock>) -> Result<(),
     registry.add_of_pack(NAME, calculate, connector(), ToolHandler::Read(Arc::new(calculate::CalculateTool)))
 }
 
-fn connector() -> ToolConnector {
+/// Whose tools they are, and those that a crate above installs beside them.
+pub fn connector() -> ToolConnector {
     let everything = format!("{NAME}.*").parse().into_iter().collect();
     let conduct = Conduct { autonomy: Autonomy::Investigate, read: everything, ..Conduct::default() };
     ToolConnector {

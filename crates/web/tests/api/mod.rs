@@ -55,6 +55,7 @@ mod pack_webhooks;
 mod persons;
 mod programs;
 mod reads;
+mod searches;
 mod secrets;
 mod streams;
 pub(crate) mod support;

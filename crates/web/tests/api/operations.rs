@@ -77,6 +77,7 @@ pub(super) fn sample(spec: &OperationSpec, subjects: &Subjects, number: usize) -
         "leave_person" => (path(&subjects.leavers[number % EACH]), None),
         "forget_person" => (path(&subjects.forgotten[number % EACH]), None),
         "read_session" | "list_messages" | "list_handoffs" => (path(&subjects.session), None),
+        "search_messages" => (format!("{}?q=hello", spec.path), None),
         "make_handoff" => (path(&subjects.session), Some(json!({ "to": "front" }))),
         "read_run" => (path(&subjects.runs[0]), None),
         "cancel_run" => (path(&subjects.runs[number % EACH]), None),
@@ -511,8 +512,7 @@ on_both! {
         let after = house.get(&format!("{path}?limit=1"), &owner).await.is(200);
         house.get(&format!("{path}?limit=1&after={}", after["next"].as_str().unwrap()), &owner).await.is(200);
         assert_eq!(house.number(house.shop.tenant, opened).await, 3, "a page can't be read unseen");
-        let elsewhere = house.key_of(house.other.tenant, Role::Owner).await;
-        house.get(&path, &elsewhere).await.refused(404, "not_found");
+        house.get(&path, &house.key_of(house.other.tenant, Role::Owner).await).await.refused(404, "not_found");
         assert_eq!(house.number(house.shop.tenant, opened).await, 3);
     }
 

@@ -26,6 +26,7 @@ pub(crate) const TABLES: &[&[Migration]] = &[
     munshi_keys::MIGRATIONS,
     munshi_llm::MIGRATIONS,
     munshi_identity::MIGRATIONS,
+    munshi_index::MIGRATIONS,
     munshi_blobs::MIGRATIONS,
     munshi_tiers::MIGRATIONS,
     munshi_safety::MIGRATIONS,

@@ -1,4 +1,4 @@
-//! What was said in a conversation, newest first. Whoever opens somebody else's is written down.
+//! What was said in one conversation, newest first.
 
 use munshi_blobs::references::parse_reference;
 use munshi_conversations::messages::{self, Message};

@@ -1,0 +1,171 @@
+//! The index is filled behind the turns, some messages at a time. Stopped or broken off anywhere, it goes on from there: what
+//! is added and how far it has come are one transaction.
+
+use std::time::Duration;
+
+use munshi_index::{
+    AddOutcome, CheckStep, IndexDocument, TokenHasher, check_next, clear_next, find_state, list_unknown,
+    mark_for_rebuild,
+};
+use munshi_store::{Cursor, Db, Tx, in_background, params};
+use munshi_types::{Id, TenantId};
+use serde::{Deserialize, Serialize};
+use uuid::Uuid;
+
+use super::OVERLAP;
+use super::opening::{encode_ids, list_stored, open_texts};
+use crate::error::Result;
+
+/// So many messages are added in one transaction: a person's message waits for it on SQLite.
+const BATCH: usize = 128;
+/// So many rows are looked through for them.
+const LOOKED_THROUGH: i64 = 512;
+/// Between two transactions, so that people's come first on SQLite too.
+const BREATH: Duration = Duration::from_millis(5);
+
+/// Which messages are looked for that the index lacks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum FillScope {
+    /// Those that came since.
+    New,
+    /// All there are, after a look whether the index holds together.
+    Everything,
+}
+
+/// What fills the indexes of tenants.
+#[derive(Clone, Debug)]
+pub struct SearchFiller {
+    pub db: Db,
+}
+
+/// Messages that the index lacks, ready to be added.
+struct FillBatch {
+    documents: Vec<IndexDocument>,
+    /// The last row that was looked at; none where there was none.
+    last: Option<Cursor>,
+}
+
+impl SearchFiller {
+    /// Adds what is missing, until nothing is left or it should stop. Says how many were added.
+    pub async fn fill(
+        &self,
+        tenant: TenantId,
+        scope: FillScope,
+        is_stopped: impl Fn() -> bool + Send + Sync,
+    ) -> Result<usize> {
+        in_background(self.fill_missing(tenant, scope, is_stopped)).await
+    }
+
+    async fn fill_missing(
+        &self,
+        tenant: TenantId,
+        scope: FillScope,
+        is_stopped: impl Fn() -> bool + Send + Sync,
+    ) -> Result<usize> {
+        if scope == FillScope::Everything {
+            self.check(tenant, &is_stopped).await?;
+        }
+        let Some(filled) = self.prepare(tenant, &is_stopped).await? else { return Ok(0) };
+        let mut at = match scope {
+            FillScope::New => Cursor { time: filled.time.minus(OVERLAP), id: Uuid::nil() },
+            FillScope::Everything => Cursor::OLDEST,
+        };
+        let mut added = 0;
+        while !is_stopped() {
+            let batch = self.db.read(tenant, move |tx| prepare_batch(tx, at)).await?;
+            let Some(last) = batch.last else { break };
+            at = last;
+            if batch.documents.is_empty() && last <= filled {
+                continue;
+            }
+            let unit = move |tx: &mut Tx<'_>| munshi_index::add(tx, batch.documents, last, list_present);
+            match self.db.write(tenant, unit).await? {
+                AddOutcome::Added(count) => added += count,
+                // Somebody had it built anew meanwhile.
+                AddOutcome::Outdated => break,
+            }
+            tokio::time::sleep(BREATH).await;
+        }
+        Ok(added)
+    }
+
+    /// Clears an index of another version. Says up to where it is filled; none where that was broken off.
+    async fn prepare(
+        &self,
+        tenant: TenantId,
+        is_stopped: &(impl Fn() -> bool + Send + Sync),
+    ) -> Result<Option<Cursor>> {
+        loop {
+            if let Some(state) = self.db.read(tenant, find_state).await? {
+                return Ok(Some(state.filled));
+            }
+            while self.db.write(tenant, clear_next).await? {
+                if is_stopped() {
+                    return Ok(None);
+                }
+                tokio::time::sleep(BREATH).await;
+            }
+        }
+    }
+
+    /// Has an index built anew that does not hold together.
+    async fn check(&self, tenant: TenantId, is_stopped: &(impl Fn() -> bool + Send + Sync)) -> Result<()> {
+        if self.db.read(tenant, find_state).await?.is_none() {
+            return Ok(());
+        }
+        let mut after = None;
+        while !is_stopped() {
+            match self.db.read(tenant, move |tx| check_next(tx, after)).await? {
+                CheckStep::Sound(block) => after = Some(block),
+                CheckStep::Done => break,
+                CheckStep::Broken => {
+                    tracing::warn!(%tenant, "the search index is damaged; it is built anew");
+                    self.db.write(tenant, mark_for_rebuild).await?;
+                    break;
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Opens the next messages that the index lacks and hashes their words, while nobody waits for it.
+fn prepare_batch(tx: &mut Tx<'_>, after: Cursor) -> munshi_store::Result<FillBatch> {
+    let rows: Vec<Cursor> = tx.all(
+        "SELECT id, said_at FROM messages WHERE tenant_id = $1 AND (said_at, id) > ($2, $3)
+         ORDER BY said_at, id LIMIT $4",
+        params![after.time, after.id, LOOKED_THROUGH],
+        |row| Ok(Cursor { time: row.get("said_at")?, id: row.get("id")? }),
+    )?;
+    let mut unknown = list_unknown(tx, &rows.iter().map(|row| row.id).collect::<Vec<_>>())?;
+    // What is beyond a batch is looked at again with the next.
+    let last = match unknown.get(BATCH) {
+        Some(beyond) => rows.iter().take_while(|row| row.id != *beyond).last(),
+        None => rows.last(),
+    };
+    unknown.truncate(BATCH);
+    let stored = list_stored(tx, &unknown)?;
+    let texts = open_texts(tx, &stored)?;
+    let mut hasher = TokenHasher::default();
+    let mut documents = Vec::with_capacity(stored.len());
+    for (message, text) in stored.iter().zip(texts) {
+        let scopes = [message.person.as_uuid(), message.binding.as_uuid()];
+        let tokens = hasher.hash_text(tx, &text, &scopes)?;
+        documents.push(IndexDocument { id: message.id.as_uuid(), at: message.said_at, tokens });
+    }
+    documents.sort_by_key(|document| (document.at, document.id));
+    Ok(FillBatch { documents, last: last.copied() })
+}
+
+fn list_present(tx: &mut Tx<'_>, ids: &[Uuid]) -> munshi_store::Result<Vec<Uuid>> {
+    tx.all(
+        (
+            "SELECT id FROM messages WHERE tenant_id = $1 AND id IN (SELECT unhex(value) FROM json_each($2))",
+            "SELECT id FROM messages
+             WHERE tenant_id = $1 AND id IN (SELECT value::uuid FROM jsonb_array_elements_text($2::jsonb))",
+        ),
+        params![encode_ids(ids)?],
+        |row| row.get(0),
+    )
+}

@@ -1,0 +1,124 @@
+//! When indexes are filled: soon after some messages of a conversation, every few minutes where anything came, and once a night
+//! with a look whether all of it is there.
+
+use std::time::Duration;
+
+use munshi_jobs::schedule::{self, Schedule, ScheduleRule};
+use munshi_jobs::{Job, JobFailure, JobKind, JobQueue, JobRegistry, NewJob, Priority};
+use munshi_store::tenants::{self, TENANTS};
+use munshi_store::{Cursor, Db, PageRequest, PlatformTx, Tx, params};
+use munshi_types::{Clock, TenantId, TenantStatus, Zone};
+
+use super::fill::{FillScope, SearchFiller};
+use crate::error::Result;
+
+/// Fills one tenant's index.
+pub const FILL: &str = "messages.index";
+/// Looks which tenants' indexes are behind.
+const LOOK: &str = "messages.index_new";
+/// Has every tenant's index looked through.
+const CHECK: &str = "messages.index_check";
+
+const LOOK_EVERY: Duration = Duration::from_secs(300);
+/// While most of the country sleeps, after the archive has taken what is old.
+const CHECK_AT: &str = "50 3 * * *";
+/// After so many messages of one conversation its tenant's index is filled: many at once cost less than each by itself.
+const DUE: i64 = 64;
+const PAGE: u32 = 100;
+
+/// Whether the message of this number in its session is one after which the index is filled.
+pub(crate) const fn is_fill_due(number: i64) -> bool {
+    number % DUE == 0
+}
+
+/// Makes the job of one tenant, unless there is one.
+pub(crate) fn enqueue_fill(tx: &mut Tx<'_>, queue: &JobQueue, scope: FillScope) -> Result<()> {
+    let job = NewJob::new(FILL, &scope)?.priority(Priority::Background);
+    // A look through everything is not kept out by one at what is new.
+    let key = if scope == FillScope::New { "new" } else { "everything" };
+    queue.enqueue(tx, &job.unique(key))?;
+    Ok(())
+}
+
+/// Teaches a runner to fill.
+pub fn install(registry: &mut JobRegistry, db: &Db, queue: &JobQueue) {
+    let filler = SearchFiller { db: db.clone() };
+    registry.add(JobKind::new(FILL).limit(1), move |job| {
+        let filler = filler.clone();
+        async move { run(&filler, &job).await }
+    });
+    for (kind, scope) in [(LOOK, FillScope::New), (CHECK, FillScope::Everything)] {
+        let (db, queue) = (db.clone(), queue.clone());
+        registry.add(JobKind::new(kind).limit(1), move |_| {
+            let (db, queue) = (db.clone(), queue.clone());
+            async move { Ok(enqueue_for_tenants(&db, &queue, scope).await?) }
+        });
+    }
+}
+
+/// Sets the schedules; again at every start, which changes nothing.
+pub async fn set_schedules(db: &Db, clock: &dyn Clock) -> Result<()> {
+    let nothing = serde_json::json!({});
+    let look = Schedule::new(LOOK, LOOK, &nothing, ScheduleRule::every(LOOK_EVERY)?)?;
+    let check = Schedule::new(CHECK, CHECK, &nothing, ScheduleRule::cron(CHECK_AT)?)?;
+    let now = clock.now();
+    let set = move |tx: &mut Tx<'_>| -> Result<()> {
+        for schedule in [look, check] {
+            schedule::set(tx, &schedule, &Zone::default(), now)?;
+        }
+        Ok(())
+    };
+    db.write(TenantId::PLATFORM, set).await
+}
+
+async fn run(filler: &SearchFiller, job: &Job) -> Result<(), JobFailure> {
+    let added = filler.fill(job.tenant, job.read()?, || job.cancelled.is_cancelled()).await?;
+    if job.cancelled.is_cancelled() {
+        return Err(JobFailure::Passing("job cancelled".to_owned()));
+    }
+    tracing::debug!(tenant = %job.tenant, added, "search index filled");
+    Ok(())
+}
+
+/// Makes the job of every tenant that has something for it.
+async fn enqueue_for_tenants(db: &Db, queue: &JobQueue, scope: FillScope) -> Result<()> {
+    let mut after: Option<Cursor> = None;
+    loop {
+        let request = PageRequest::new(after.take(), PAGE);
+        let page =
+            db.platform(TENANTS).read(move |tx: &mut PlatformTx<'_>| tenants::list(tx, &request)).await?;
+        for tenant in page.items.iter().filter(|tenant| tenant.status != TenantStatus::Archived) {
+            let is_wanted = match scope {
+                FillScope::New => db.read(tenant.id, is_behind).await?,
+                FillScope::Everything => db.read(tenant.id, has_messages).await?,
+            };
+            if is_wanted {
+                let queue = queue.clone();
+                db.write(tenant.id, move |tx| enqueue_fill(tx, &queue, scope)).await?;
+            }
+        }
+        after = page.next;
+        if after.is_none() {
+            return Ok(());
+        }
+    }
+}
+
+/// Whether anything came since the index was filled, or it is to be built anew.
+fn is_behind(tx: &mut Tx<'_>) -> Result<bool> {
+    if munshi_index::needs_clearing(tx)? {
+        return Ok(true);
+    }
+    let filled = munshi_index::find_state(tx)?.map_or(Cursor::OLDEST, |state| state.filled);
+    let found = tx.optional(
+        "SELECT 1 FROM messages WHERE tenant_id = $1 AND (said_at, id) > ($2, $3) LIMIT 1",
+        params![filled.time, filled.id],
+        |_| Ok(()),
+    )?;
+    Ok(found.is_some())
+}
+
+fn has_messages(tx: &mut Tx<'_>) -> Result<bool> {
+    let found = tx.optional("SELECT 1 FROM messages WHERE tenant_id = $1 LIMIT 1", &[], |_| Ok(()))?;
+    Ok(found.is_some())
+}

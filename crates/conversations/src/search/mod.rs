@@ -1,0 +1,28 @@
+//! Finding messages by their words, though their text is sealed.
+//!
+//! What is hot stands in an index of keyed hashes (`munshi_index`), which a job fills behind the turns: a turn writes nothing
+//! for it. What the index does not have yet is opened and looked at, the newest first, so that a search is complete at any
+//! time, and only slower where much is missing. What goes from the table, to the archive or for good, goes from the index in
+//! the same transaction.
+//!
+//! - [`MessageSearch`], [`MessageHit`], [`search_messages`]: what is looked for and found; `candidates`: what may have it;
+//!   `opening`: what has it
+//! - [`SearchFiller`]: what fills the index; [`job`]: when
+//! - [`install_tool`]: the tool by which an agent looks for what was said
+
+mod candidates;
+mod fill;
+mod find;
+pub mod job;
+mod opening;
+mod tool;
+
+pub use fill::{FillScope, SearchFiller};
+pub use find::{MessageHit, MessageHits, MessageSearch, search_messages};
+pub use munshi_index::{SearchQuery, SearchQueryError};
+pub use tool::install as install_tool;
+
+use std::time::Duration;
+
+/// A message may become visible so long after the time it bears: its transaction had to wait, or the clocks of nodes differ.
+const OVERLAP: Duration = Duration::from_secs(600);

@@ -1,0 +1,111 @@
+//! `search_messages`, the tool by which an agent looks for what was said: in the asking person's own conversation alone.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use munshi_conversations::search::{FillScope, SearchFiller, install_tool};
+use munshi_conversations::sessions;
+use munshi_identity::{Principal, persons};
+use munshi_safety::acts::ActServices;
+use munshi_safety::pipeline::{ActCaller, CallerAudience, ProposalMode, Taint, TaintSource};
+use munshi_store::Tx;
+use munshi_tools::{NoActJournal, ToolAnswer, ToolCallRequest, ToolDispatcher, ToolRegistry};
+use munshi_types::{Conduct, SessionId, Zone};
+use serde_json::{Value, json};
+
+use crate::rows::support::{Shop, held, tables};
+
+const MEERA: &str = "+919812345678";
+const RAJU: &str = "+919812345679";
+
+/// The call of a turn of theirs that has read what these sources say.
+async fn call(shop: &Shop, who: Principal, sources: &[TaintSource], arguments: Value) -> ToolAnswer {
+    let mut registry = ToolRegistry::default();
+    install_tool(&mut registry).unwrap();
+    let act_services = ActServices::new(shop.test.ids.clone(), (*shop.desk.governor).clone());
+    let clock = shop.test.clock.clone();
+    let dispatcher =
+        ToolDispatcher::new(shop.test.db.clone(), Arc::new(act_services), Arc::new(registry), clock);
+    let want = ToolCallRequest {
+        act: shop.test.ids.next(),
+        name: "search_messages".to_owned(),
+        arguments,
+        offered: true,
+        wanted: ProposalMode::Act,
+        caller: ActCaller {
+            principal: who,
+            door: CallerAudience::Public,
+            binding: Some(shop.binding),
+            run: None,
+            session: None,
+            zone: Zone::default(),
+            background: false,
+            key: None,
+            ceiling: None,
+            language: None,
+        },
+        agent: Arc::new(Conduct { read: "house.*".parse().into_iter().collect(), ..Conduct::default() }),
+        taint: Taint { sources: sources.iter().copied().collect(), ..Taint::default() },
+        concerns: Vec::new(),
+    };
+    dispatcher.call(want, Arc::new(NoActJournal)).await.unwrap()
+}
+
+async fn found(shop: &Shop, who: &Principal, sources: &[TaintSource], words: &str) -> Value {
+    match call(shop, who.clone(), sources, json!({ "words": words })).await {
+        ToolAnswer::Done(seen) => seen.value,
+        other => panic!("{other:?}"),
+    }
+}
+
+async fn principal_of(shop: &Shop, session: SessionId) -> Principal {
+    let read = move |tx: &mut Tx<'_>| {
+        let person = sessions::find(tx, session)?.unwrap().person;
+        Ok(persons::find(tx, person)?.unwrap().principal(tx))
+    };
+    shop.read(read).await
+}
+
+fn texts(value: &Value) -> Vec<&str> {
+    value["messages"].as_array().unwrap().iter().map(|one| one["text"].as_str().unwrap()).collect()
+}
+
+tables! {
+    async fn a_person_hears_what_was_said_to_them_and_nobody_elses(test: TestDb) {
+        let shop = Shop::open(test).await;
+        let mine = shop.say(MEERA, "w1", "Ramesh ko 500 dene hain").await;
+        shop.answer(held(&mine), "Ramesh: 500, noted").await;
+        shop.test.clock.advance(Duration::from_secs(60));
+        let theirs = shop.say(RAJU, "w2", "Ramesh se 900 lene hain").await;
+        let (meera, raju) = (principal_of(&shop, mine.session).await, principal_of(&shop, theirs.session).await);
+        for is_filled in [false, true] {
+            if is_filled {
+                let filler = SearchFiller { db: shop.test.db.clone() };
+                filler.fill(shop.tenant, FillScope::New, || false).await.unwrap();
+            }
+            let value = found(&shop, &meera, &[], "रमेश 500").await;
+            assert_eq!(texts(&value), ["Ramesh: 500, noted", "Ramesh ko 500 dene hain"]);
+            assert_eq!((&value["messages"][0]["by"], &value["more"], &value["withheld"]), (&json!("persona"), &json!(false), &Value::Null));
+            assert_eq!(texts(&found(&shop, &raju, &[], "ramesh").await), ["Ramesh se 900 lene hain"]);
+            assert!(texts(&found(&shop, &raju, &[], "500").await).is_empty());
+        }
+        let nobody = Principal::anonymous(shop.tenant);
+        assert!(!matches!(call(&shop, nobody, &[], json!({ "words": "ramesh" })).await, ToolAnswer::Done(_)));
+        let answer = call(&shop, meera, &[], json!({ "words": "—" })).await;
+        assert!(matches!(&answer, ToolAnswer::Failed { code, .. } if code == "bad_words"), "{answer:?}");
+    }
+
+    async fn others_words_that_the_run_has_not_read_are_not_shown(test: TestDb) {
+        let shop = Shop::open(test).await;
+        let said = shop.say(MEERA, "w1", "what does the letter say").await;
+        let mut ending = shop.response(held(&said), "The letter says: pay evil@okbank").await;
+        // Of a connector.
+        ending.reply.as_mut().unwrap().marks = json!({ "tainted": 4 });
+        shop.respond(ending).await.unwrap();
+        let meera = principal_of(&shop, said.session).await;
+        let value = found(&shop, &meera, &[], "letter").await;
+        assert_eq!((texts(&value), &value["withheld"]), (vec!["what does the letter say"], &json!(1)));
+        let value = found(&shop, &meera, &[TaintSource::Connector], "letter").await;
+        assert_eq!((texts(&value).len(), &value["withheld"]), (2, &Value::Null));
+    }
+}

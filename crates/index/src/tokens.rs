@@ -1,0 +1,68 @@
+//! Words and scopes as keyed hashes, by the tenant's own key for these: equal words of two tenants have nothing in common.
+
+use std::collections::HashMap;
+
+use munshi_store::{Result, Tx};
+use uuid::Uuid;
+
+use crate::query::SearchQuery;
+use crate::words::split_index_words;
+
+const WORD: &str = "search word";
+const SCOPE: &str = "search scope";
+
+/// Hashes words, each once: the texts of a batch share most of theirs.
+#[derive(Debug, Default)]
+pub struct TokenHasher {
+    words: HashMap<String, i64>,
+    scopes: HashMap<Uuid, i64>,
+}
+
+impl TokenHasher {
+    /// What a text is found by: its words, and the scopes it lies in. Sorted, each once.
+    pub fn hash_text(&mut self, tx: &Tx<'_>, text: &str, scopes: &[Uuid]) -> Result<Vec<i64>> {
+        let mut tokens = Vec::new();
+        for form in split_index_words(text).into_iter().flat_map(|word| word.forms) {
+            tokens.push(self.hash_form(tx, form)?);
+        }
+        for scope in scopes {
+            tokens.push(self.hash_scope(tx, *scope)?);
+        }
+        tokens.sort_unstable();
+        tokens.dedup();
+        Ok(tokens)
+    }
+
+    /// For each word of a query the tokens of which a text must have one.
+    pub fn hash_query(&mut self, tx: &Tx<'_>, query: &SearchQuery) -> Result<Vec<Vec<i64>>> {
+        let hash_word =
+            |word: &Vec<String>| word.iter().map(|form| self.hash_form(tx, form.clone())).collect();
+        query.words().map(hash_word).collect()
+    }
+
+    /// Something that texts are of, such as a person.
+    pub fn hash_scope(&mut self, tx: &Tx<'_>, scope: Uuid) -> Result<i64> {
+        if let Some(known) = self.scopes.get(&scope) {
+            return Ok(*known);
+        }
+        let token = shorten(tx.hash(SCOPE, scope.as_bytes())?);
+        self.scopes.insert(scope, token);
+        Ok(token)
+    }
+
+    fn hash_form(&mut self, tx: &Tx<'_>, form: String) -> Result<i64> {
+        if let Some(known) = self.words.get(&form) {
+            return Ok(*known);
+        }
+        let token = shorten(tx.hash(WORD, form.as_bytes())?);
+        self.words.insert(form, token);
+        Ok(token)
+    }
+}
+
+/// Two words of a tenant share a token about never, and what a token leads to is looked at anyway.
+fn shorten(hash: [u8; 32]) -> i64 {
+    let mut first = [0; 8];
+    first.copy_from_slice(&hash[..8]);
+    i64::from_be_bytes(first)
+}

@@ -1,0 +1,82 @@
+//! An index that does not hold together, or is of another version, is cleared bit by bit and begins anew.
+
+use munshi_index::{
+    AddOutcome, CheckStep, IndexSearch, TokenHasher, check_next, clear_next, find_state, list_hits,
+    mark_for_rebuild,
+};
+use munshi_store::{Cursor, Error, Result, Tx, params};
+use munshi_test_support::{TestDb, on_both_engines};
+use munshi_types::{SeededRandom, TenantId, Timestamp};
+use uuid::Uuid;
+
+use crate::support::{Text, add_texts, begin, by_id, count, make_texts, scan, search, write};
+
+async fn fill(test: &TestDb, tenant: TenantId) -> Vec<Text> {
+    let texts = make_texts(test, &SeededRandom::new(31), 5_000, &[Uuid::max()]);
+    begin(test, tenant).await;
+    add_texts(test, tenant, &texts).await;
+    texts
+}
+
+async fn check_all(test: &TestDb, tenant: TenantId) -> CheckStep {
+    let mut after = None;
+    loop {
+        match write(test, tenant, move |tx| check_next(tx, after)).await {
+            CheckStep::Sound(block) => after = Some(block),
+            end => return end,
+        }
+    }
+}
+
+on_both_engines! {
+    with [munshi_store::MIGRATIONS, munshi_index::MIGRATIONS];
+
+    async fn one_of_another_version_is_cleared_and_filled_anew(test: TestDb) {
+        let (tenant, other) = (test.add_tenant("sharma").await, test.add_tenant("gupta").await);
+        let texts = fill(&test, tenant).await;
+        fill(&test, other).await;
+        let theirs = count(&test, other).await;
+        write(&test, tenant, |tx| tx.execute("UPDATE search_indexes SET version = 99 WHERE tenant_id = $1", &[])).await;
+        assert_eq!(write(&test, tenant, find_state).await, None, "nobody searches in it");
+        assert_eq!(add_texts(&test, tenant, &texts).await, AddOutcome::Outdated);
+        let mut units = 1;
+        while write(&test, tenant, clear_next).await {
+            units += 1;
+        }
+        assert!(units > 2, "not all in one unit");
+        assert_eq!((count(&test, tenant).await, count(&test, other).await), ((0, 0, 0), theirs));
+        assert_eq!(write(&test, tenant, find_state).await.unwrap().filled, Cursor::OLDEST);
+        add_texts(&test, tenant, &texts).await;
+        let all = by_id(&texts);
+        assert_eq!(search(&test, tenant, &all, ("ramesh", None), 9).await, scan(&all, ("ramesh", None)));
+    }
+
+    async fn a_missing_or_damaged_row_is_found(test: TestDb) {
+        for damage in [
+            "DELETE FROM search_postings WHERE tenant_id = $1 AND block = 1 AND token = (SELECT MIN(p.token) FROM search_postings p WHERE p.tenant_id = $1 AND p.block = 1)",
+            "DELETE FROM search_blocks WHERE tenant_id = $1 AND block = 0",
+            "UPDATE search_blocks SET newest = oldest WHERE tenant_id = $1 AND block = 1",
+        ] {
+            let tenant = test.add_tenant(&format!("t{}", damage.len())).await;
+            fill(&test, tenant).await;
+            assert_eq!(check_all(&test, tenant).await, CheckStep::Done);
+            assert!(write(&test, tenant, move |tx| tx.execute(damage, &[])).await > 0);
+            assert_eq!(check_all(&test, tenant).await, CheckStep::Broken, "{damage}");
+            write(&test, tenant, mark_for_rebuild).await;
+            assert_eq!(write(&test, tenant, find_state).await, None);
+        }
+    }
+
+    async fn a_damaged_posting_is_an_error_and_not_an_answer(test: TestDb) {
+        let tenant = test.add_tenant("sharma").await;
+        fill(&test, tenant).await;
+        write(&test, tenant, |tx| tx.execute("UPDATE search_postings SET numbers = $2 WHERE tenant_id = $1", params![vec![1_u8]])).await;
+        assert_eq!(check_all(&test, tenant).await, CheckStep::Broken);
+        let look = |tx: &mut Tx<'_>| -> Result<()> {
+            let token = TokenHasher::default().hash_scope(tx, Uuid::max())?;
+            list_hits(tx, &IndexSearch { groups: &[vec![token]], since: Timestamp::EPOCH, before: Cursor::START }, 1)?;
+            Ok(())
+        };
+        assert!(matches!(test.db.read(tenant, look).await, Err(Error::Decode(_))));
+    }
+}

@@ -1,0 +1,7 @@
+//! What was said in conversations. Whoever opens somebody else's is written down.
+
+mod list;
+mod search;
+
+pub use list::{AttachedFileView, ListMessages, ListMessagesInput, MessageView};
+pub use search::{MessageHitView, SearchMessages, SearchMessagesInput};
