@@ -62,7 +62,7 @@ impl KeyStore {
         match self.db.try_empty_log(LOG_PATIENCE).await {
             Ok(()) => self.log_emptied_until = Some(destroyed_until),
             Err(error) => {
-                tracing::debug!(%error, "the log of the store of keys was not emptied; retrying later")
+                tracing::debug!(%error, "the log of the store of keys was not emptied; retrying later");
             }
         }
     }
