@@ -74,6 +74,7 @@ tables! {
     async fn a_person_hears_what_was_said_to_them_and_nobody_elses(test: TestDb) {
         let shop = Shop::open(test).await;
         let mine = shop.say(MEERA, "w1", "Ramesh ko 500 dene hain").await;
+        shop.test.clock.advance(Duration::from_secs(1));
         shop.answer(held(&mine), "Ramesh: 500, noted").await;
         shop.test.clock.advance(Duration::from_secs(60));
         let theirs = shop.say(RAJU, "w2", "Ramesh se 900 lene hain").await;
