@@ -288,7 +288,7 @@ fn describe(entry: &OperationShape) -> Operation {
 fn success(entry: &OperationShape) -> utoipa::openapi::Response {
     let (name, _) = entry.view_schema();
     let words = match entry.spec.verb {
-        "list" | "log" => format!("A page of {}.", entry.spec.resource.replace('_', " ")),
+        "list" | "log" | "search" => format!("A page of {}.", entry.spec.resource.replace('_', " ")),
         _ => format!("The {}.", entry.spec.noun),
     };
     ResponseBuilder::new().description(words).content("application/json", reference(&name)).build()

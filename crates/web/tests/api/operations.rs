@@ -472,7 +472,7 @@ on_both! {
         for (at, entry) in HOUSE.iter().filter(|entry| entry.spec.has_route()).enumerate() {
             let (path, body) = sample(&entry.spec, &subjects, at);
             if entry.spec.method == RouteMethod::Get {
-                get(format!("{path}?nothing=1")).await.refused(400, "bad_request");
+                get(format!("{path}{}nothing=1", if path.contains('?') { '&' } else { '?' })).await.refused(400, "bad_request");
                 if entry.spec.verb == "list" {
                     for limit in ["0", "501", "many", "-1"] {
                         get(format!("{path}?limit={limit}")).await.refused(400, "bad_request");
