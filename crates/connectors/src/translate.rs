@@ -189,7 +189,6 @@ fn translate_tool(
         Some(false) if is_vouched_for => Egress::Allow,
         _ => Egress::Ask,
     });
-    spec.shows = source.entry.shows;
     restrict_use(&mut spec, &said, source.entry);
     let connector = ToolConnector {
         name: source.name.to_string(),
@@ -215,6 +214,7 @@ fn translate_tool(
 
 /// What is done with its results, and what people have to agree to first.
 fn restrict_use(spec: &mut ToolSpec, said: &Said<'_>, entry: &ConnectorEntry) {
+    spec.shows = entry.shows;
     // The operator may take back what the server says of itself; anybody may ask that nothing be kept.
     let own = said.own.and_then(|own| own.transient).or(entry.transient.then_some(true));
     spec.transient = own.unwrap_or_else(|| said.theirs.and_then(|theirs| theirs.transient).unwrap_or(false));

@@ -34,11 +34,13 @@ fn phone(number: usize) -> String {
 fn plant(database: &rusqlite::Connection, table: &str, changes: &[(&str, String)]) {
     let changes: BTreeMap<&str, &str> =
         changes.iter().map(|(column, value)| (*column, value.as_str())).collect();
-    let mut query = database.prepare(&format!("SELECT name FROM pragma_table_info('{table}')")).unwrap();
+    let mut query =
+        database.prepare(&["SELECT name FROM pragma_table_info('", table, "')"].concat()).unwrap();
     let columns: Vec<String> = query.query_map([], |row| row.get(0)).unwrap().map(Result::unwrap).collect();
     let values = columns.iter().map(|column| changes.get(column.as_str()).copied().unwrap_or(column));
     let (columns, values) = (columns.join(", "), values.collect::<Vec<_>>().join(", "));
-    let sql = format!("INSERT INTO {table} ({columns}) SELECT {values} FROM {table} LIMIT 1");
+    let sql =
+        ["INSERT INTO ", table, " (", &columns, ") SELECT ", &values, " FROM ", table, " LIMIT 1"].concat();
     assert_eq!(database.execute(&sql, []).unwrap(), 1, "{table} is empty");
 }
 
