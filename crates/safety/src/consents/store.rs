@@ -3,6 +3,7 @@
 use munshi_store::{
     Cursor, Error as StoreError, Page, PageRequest, Row, SealedColumn, Tx, params, sql_in_both_orders,
 };
+use munshi_types::tier::LanguageCode;
 use munshi_types::{ConsentId, ConsentPurposeName, Id, PersonId, Timestamp};
 
 use super::PurposeConsent;
@@ -23,7 +24,7 @@ pub(super) fn insert(tx: &mut Tx<'_>, consent: &PurposeConsent) -> Result<()> {
             consent.person,
             consent.purpose.as_str(),
             words,
-            consent.language.as_ref().map(|language| language.as_str()),
+            consent.language.as_ref().map(LanguageCode::as_str),
             consent.approval,
             consent.message,
             consent.given_via,
