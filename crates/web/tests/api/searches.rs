@@ -21,7 +21,9 @@ on_both! {
             house.post("/v1/chat", &owner, json!({ "binding": "counter", "text": text, "person": who })).await.is(200);
         }
         let found = house.get("/v1/messages/search?q=RAMESH", &owner).await.is(200);
-        let excerpts: Vec<&str> = found["items"].as_array().unwrap().iter().map(|one| one["excerpt"].as_str().unwrap()).collect();
+        let mut excerpts: Vec<&str> = found["items"].as_array().unwrap().iter().map(|one| one["excerpt"].as_str().unwrap()).collect();
+        // A question and its reply were written at the same time here.
+        excerpts[1..].sort_unstable();
         assert_eq!(excerpts, ["Ramesh owes 700.", "Ramesh owes 500.", "what does रमेश owe?"]);
         assert_eq!((&found["items"][0]["speaker"], &found["items"][0]["number"], &found["next"]), (&json!("persona"), &json!(2), &json!(null)));
         assert_eq!(found["items"][0]["person"], json!(house.shop.owner));
@@ -59,7 +61,7 @@ on_both! {
         let closed = house.key_with(house.shop.tenant, role, Some(&["chat"]), None).await;
         house.get(path, &closed).await.refused(403, "forbidden");
         for bad in ["/v1/messages/search?q=", "/v1/messages/search?q=%22%E2%80%94%22"] {
-            house.get(bad, &owner).await.refused(422, "invalid");
+            house.get(bad, &owner).await.refused(400, "bad_request");
         }
         house.get("/v1/messages/search", &owner).await.refused(400, "bad_request");
         // The words are in no entry of the audit.
