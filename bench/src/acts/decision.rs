@@ -10,9 +10,9 @@ use munshi_identity::{Principal, Role};
 use munshi_privacy::RedactionProfile;
 use munshi_safety::pipeline::{
     ActVerdict, CheckedArguments, CompiledTool, ConsentGrant, ConsentReason, DecisionStore, ExhaustedLimit,
-    PolicyRequest, Proposal, ProposalMode, Taint, TaintSource, decide,
+    PolicyRequest, Proposal, ProposalMode, PurposeStanding, Taint, TaintSource, decide,
 };
-use munshi_types::{Effect, IdGenerator, TenantId, TenantStatus};
+use munshi_types::{ConsentPurposeName, Effect, IdGenerator, TenantId, TenantStatus};
 use serde_json::json;
 
 use super::{caller, conduct, connector, shop_policy, spec};
@@ -38,6 +38,14 @@ impl DecisionStore for Room {
         _reasons: &[ConsentReason],
     ) -> munshi_safety::Result<Option<ConsentGrant>> {
         Ok(None)
+    }
+
+    fn find_purpose_consent(
+        &mut self,
+        _ask: &PolicyRequest<'_>,
+        _purpose: &ConsentPurposeName,
+    ) -> munshi_safety::Result<PurposeStanding> {
+        Ok(PurposeStanding::Unasked)
     }
 
     fn is_in_audience(&mut self, _recipient: &str, _audience: &str) -> munshi_safety::Result<bool> {

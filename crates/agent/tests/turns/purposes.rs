@@ -51,7 +51,7 @@ on_both! {
         let given = consents_of(&shop).await;
         let [consent] = given.as_slice() else { panic!("{given:?}") };
         assert_eq!((consent.words.as_str(), consent.message), (WORDS, Some(yes.message)));
-        assert_eq!((consent.language.as_ref().map(|code| code.as_str()), consent.given_via.as_str()), (Some("en"), "chat"));
+        assert_eq!((consent.language.as_ref().map(munshi_types::tier::LanguageCode::as_str), consent.given_via.as_str()), (Some("en"), "chat"));
         assert_eq!(shop.ask("3", "and now?").await.text, "Still good.", "it holds for its time");
         let acts = shop.db.read(shop.tenant, |tx| acts::list(tx, &PageRequest::new(None, 10))).await.unwrap().items;
         assert_eq!(acts.iter().map(|act| act.consent).collect::<Vec<_>>(), [Some(consent.id); 2]);
