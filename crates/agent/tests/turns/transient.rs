@@ -172,7 +172,7 @@ on_both! {
         watched.assert_unkept(&other, 0).await;
         assert_eq!((shop.world.calls.load(Ordering::SeqCst), shop.notes().await), (2, 1), "and what was written is not done again");
         let looks: Vec<ActId> = watched.acts(&received).await.iter().filter(|act| act.tool == "record").map(|act| act.id).collect();
-        assert_eq!((looks.len(), outcome.calls.len()), (2, 2), "an act of its own, and one call of the model's");
+        assert_eq!((looks.len(), outcome.calls.len()), (2, 3), "an act of its own, and each call that was made is told");
     }
 
     async fn a_look_that_broke_off_is_made_by_whoever_hears_it(test: TestDb) {
