@@ -136,7 +136,7 @@ impl Operation<HouseServices> for SearchMessages {
 fn build_search(call: &HouseCall, input: &SearchMessagesInput) -> Result<MessageSearch, OperationError> {
     let query = SearchQuery::parse(&input.q);
     let query = query.map_err(|problem| OperationError::field("q", &problem.to_string()))?;
-    let page = ListInput { after: input.after.clone(), limit: input.limit, order: None };
+    let page = ListInput { after: input.after, limit: input.limit, order: None };
     let after = page.page_request()?.after;
     let until = input.until.map(|until| Cursor { time: until, id: Uuid::nil() });
     Ok(MessageSearch {
