@@ -86,6 +86,48 @@ fn a_contact_takes_along_the_person_who_has_its_phone() {
     installation.run(&["person", "forget", "Meera Devi", "--yes"]).refused(5);
 }
 
+/// Husband and wife have one phone between them: neither takes the other along, nor is told of them.
+#[test]
+fn who_shares_a_phone_is_forgotten_alone() {
+    const HUSBAND: &str = "0190a3b2-6f4e-7c1d-8a2b-3c4d5e6f7081";
+    const WIFE: &str = "0190a3b2-6f4e-7c1d-8a2b-3c4d5e6f7082";
+    let installation = Installation::migrated(DatabaseEngine::Sqlite);
+    open_shop(&installation);
+    let sheet = installation.folder().join("contacts.csv");
+    let rows = format!("id,name,phone\n{HUSBAND},Mohan Lal,9876501234\n{WIFE},Meera Devi,9876501234\n");
+    std::fs::write(&sheet, rows).unwrap();
+    installation.run(&["ledger", "import", "--contacts", sheet.to_str().unwrap()]).ok();
+    let person = installation.json(&["person", "add", "Meera", "--phone", "9876501234"]);
+    let person = person["id"].as_str().unwrap();
+    let file = installation.folder().join("told.json");
+    for id in [HUSBAND, WIFE, person] {
+        let refused = installation.run(&["person", "forget", id, "--yes"]);
+        assert!(
+            refused.code != 0 && refused.err.contains("--with") && refused.err.contains(person),
+            "{refused:?}"
+        );
+        let refused = installation.run(&["person", "export", id, "--out", file.to_str().unwrap()]);
+        assert!(refused.code != 0 && refused.err.contains("--with"), "{refused:?}");
+    }
+    // Two contacts are not one, and a name says too little.
+    for named in [[HUSBAND, WIFE], [HUSBAND, HUSBAND], [HUSBAND, "Meera"], ["Meera", WIFE]] {
+        let refused = installation.run(&["person", "forget", named[0], "--with", named[1], "--yes"]);
+        assert!(refused.code != 0, "{named:?}: {refused:?}");
+    }
+    assert_eq!(count_erasures(&installation), 0, "nothing was begun");
+
+    let receipt = installation.json(&["person", "forget", HUSBAND, "--with", "none", "--yes"]);
+    assert_eq!((&receipt["state"], &receipt["persons"]), (&json!("done"), &json!([])));
+    assert_eq!(installation.json(&["person", "show", person])["name"], "Meera");
+    let named = ["person", "export", WIFE, "--with", person, "--out", file.to_str().unwrap()];
+    installation.run(&named).ok();
+    let told = std::fs::read_to_string(&file).unwrap();
+    assert!(told.contains("Meera Devi") && !told.contains("Mohan"), "{told}");
+    // Now the phone is hers alone.
+    let receipt = installation.json(&["person", "forget", WIFE, "--yes"]);
+    assert_eq!(receipt["persons"], json!([person]));
+}
+
 /// What a customer is told before that, as a file for a program and as one to be read.
 #[test]
 fn a_customer_of_the_books_is_told_what_stands_there() {

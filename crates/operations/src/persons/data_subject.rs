@@ -11,6 +11,17 @@ use uuid::Uuid;
 
 use super::rules::lock_covered;
 
+/// Who is meant, as it is given.
+#[derive(Clone, Debug)]
+pub(super) struct SubjectName {
+    pub(super) id: String,
+    /// The other one who is meant, or [`ALONE`].
+    pub(super) with: Option<String>,
+}
+
+/// What says that nobody else is meant.
+const ALONE: &str = "none";
+
 /// A person, what packs know of them, or both.
 pub(super) struct DataSubject {
     pub(super) person: Option<Person>,
@@ -27,23 +38,34 @@ impl DataSubject {
 
     /// Nothing takes back what is shown or removed by mistake: so one alone may be meant, and surely. Those who have left count too, and
     /// who stands only in a pack. A record takes along the person whom its addresses lead to, and a person their record. An id means whoever
-    /// has it, whatever others are called; that of a record means no other record, even one that shares an address.
+    /// has it, whatever others are called. Where several records share an address of a person, even an id does not say who is meant.
     pub(super) fn find(
         tx: &mut Tx<'_>,
         caller: &OperationCaller,
         packs: &PackRegistry,
-        given: &str,
+        named: &SubjectName,
     ) -> Result<Self, OperationError> {
         let listed = load_tenant_packs(tx)?;
         let known: Vec<&KnownRecords> = packs.subjects.iter().filter(|of| listed.has(of.pack)).collect();
+        match &named.with {
+            Some(with) => Self::find_by_ids(tx, caller, &known, (&named.id, with)),
+            None => Self::find_one(tx, caller, &known, &named.id),
+        }
+    }
+
+    fn find_one(
+        tx: &mut Tx<'_>,
+        caller: &OperationCaller,
+        known: &[&KnownRecords],
+        given: &str,
+    ) -> Result<Self, OperationError> {
         let id: Option<Uuid> = given.parse().ok();
         let mut people = list_candidates(tx, given)?;
         let is_record = people.is_empty();
         let mut named = match id {
             Some(_) if !is_record => Vec::new(),
-            _ => list_named(tx, &known, given)?,
+            _ => list_named(tx, known, given)?,
         };
-        named.retain(|(_, record)| id.is_none_or(|id| record.ids.contains(&id)));
         if let (true, [(_, record)]) = (is_record, named.as_slice())
             && record.is_exact
         {
@@ -53,10 +75,7 @@ impl DataSubject {
             [only] => Some(lock_covered(tx, caller, &only.id.to_string())?),
             _ => None,
         };
-        let linked = match &person {
-            Some(person) if !(is_record && id.is_some()) => list_linked(tx, &known, person)?,
-            _ => Vec::new(),
-        };
+        let linked = person.as_ref().map_or(Ok(Vec::new()), |person| list_linked(tx, known, person))?;
         named.retain(|(_, record)| linked.iter().all(|(_, known)| known.ids != record.ids));
         let is_sure = named.iter().all(|(_, record)| record.is_exact);
         let is_one = people.len() <= 1 && linked.len() + named.len() <= 1;
@@ -68,6 +87,43 @@ impl DataSubject {
                 .hint("`munshi person list --all` shows everybody."));
         }
         Ok(Self { person, records: linked.into_iter().chain(named).collect() })
+    }
+
+    /// Those who are named, and nobody whom an address leads to besides.
+    fn find_by_ids(
+        tx: &mut Tx<'_>,
+        caller: &OperationCaller,
+        known: &[&KnownRecords],
+        (id, with): (&str, &str),
+    ) -> Result<Self, OperationError> {
+        let mut found = Self { person: None, records: Vec::new() };
+        for (field, given) in [("id", id), ("with", with)] {
+            if field == "with" && given == ALONE {
+                continue;
+            }
+            if given.parse::<Uuid>().is_err() {
+                let what = "must be an id where it is said who else is meant; `with` may be `none`";
+                return Err(OperationError::field(field, what));
+            }
+            match list_candidates(tx, given)?.as_slice() {
+                [person] => found.person = Some(lock_covered(tx, caller, &person.id.to_string())?),
+                _ => found.records.extend(list_named(tx, known, given)?),
+            }
+        }
+        let is_whole = match (&found.person, found.records.as_slice()) {
+            (None, []) => return Err(OperationError::not_found("person", id)),
+            (Some(_), []) | (None, [_]) => with == ALONE,
+            (Some(person), [(_, record)]) => {
+                let linked = list_linked(tx, known, person)?;
+                linked.iter().any(|(_, known)| known.ids == record.ids)
+            }
+            _ => false,
+        };
+        if !is_whole {
+            let what = "must be `none`, or the id of the person or contact who has a phone of the first";
+            return Err(OperationError::field("with", what));
+        }
+        Ok(found)
     }
 }
 
@@ -98,6 +154,9 @@ fn list_named(
     for of in known {
         let records = of.find_by_text(tx, given)?;
         named.extend(records.into_iter().map(|record| (of.pack, record)));
+    }
+    if let Ok(id) = given.parse::<Uuid>() {
+        named.retain(|(_, record)| record.ids.contains(&id));
     }
     Ok(named)
 }
@@ -138,6 +197,12 @@ fn describe_choices<'r>(
     });
     let all: Vec<String> = people.chain(records).collect();
     let what = format!("It is not sure who is meant by {given}.");
-    OperationError::new(OperationErrorCode::Invalid, what)
-        .hint(format!("Name each that is meant by its id: {}.", all.join(", ")))
+    let all = all.join(", ");
+    let hint = match given.parse::<Uuid>() {
+        Ok(_) => format!(
+            "They share a phone. Name one by its id, and who else is meant: `--with ID`, or `--with none`: {all}."
+        ),
+        Err(_) => format!("Name each that is meant by its id: {all}."),
+    };
+    OperationError::new(OperationErrorCode::Invalid, what).hint(hint)
 }

@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 use utoipa::ToSchema;
 use uuid::Uuid;
 
-use super::data_subject::DataSubject;
+use super::data_subject::{DataSubject, SubjectName};
 use crate::{HouseCall, HouseServices};
 
 /// Whose data, and which part of it.
@@ -21,6 +21,9 @@ pub struct ExportPersonInput {
     /// The person: an id, name, phone, e-mail or @handle; or, where nobody is known so, a pack's record of them, such as
     /// a contact of the books.
     pub id: String,
+    /// Where contacts share a phone and `id` is an id: the id of the person or contact who is meant with it, or `none`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub with: Option<String>,
     /// The `next` of the previous page.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub after: Option<String>,
@@ -82,7 +85,8 @@ impl Operation<HouseServices> for ExportPerson {
         let limit = ListInput { limit: input.limit, ..ListInput::default() }.page_size()?;
         let after = input.after.as_deref().map(str::parse::<ExportPosition>).transpose();
         let after = after.map_err(|problem| OperationError::field("after", problem))?;
-        let (page, subject) = load(call, input.id, after, limit).await?;
+        let (page, subject) =
+            load(call, SubjectName { id: input.id, with: input.with }, after, limit).await?;
         let page = match &page.next {
             Some(ExportPosition::Archive(_)) if page.records.is_empty() => {
                 load_archived(call, subject, page.next, limit).await?
@@ -107,13 +111,13 @@ fn check_reach(caller: &OperationCaller) -> Result<(), OperationError> {
 
 async fn load(
     call: &HouseCall,
-    given: String,
+    named: SubjectName,
     after: Option<ExportPosition>,
     limit: u32,
 ) -> Result<(ExportPage, ExportSubject), OperationError> {
     let (caller, packs) = (call.caller.clone(), call.services.parts.packs()?);
     call.read_audited(move |tx| {
-        let found = DataSubject::find(tx, &caller, &packs, &given)?;
+        let found = DataSubject::find(tx, &caller, &packs, &named)?;
         let person = found.person.as_ref().map(|person| person.id);
         let subject = ExportSubject::load(tx, person, found.record_ids());
         let subject = subject.map_err(OperationError::unavailable)?;

@@ -14,7 +14,7 @@ use munshi_types::Timestamp;
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
-use super::data_subject::{DataSubject, PackRecord};
+use super::data_subject::{DataSubject, PackRecord, SubjectName};
 use super::rules::revoke_keys;
 use crate::erasures::ErasureView;
 use crate::turn_errors::convert_turn_error;
@@ -27,6 +27,9 @@ pub struct ForgetPersonInput {
     /// The person: an id, name, phone, e-mail or @handle; or, where nobody is known so, a pack's record of them, such as
     /// a contact of the books.
     pub id: String,
+    /// Where contacts share a phone and `id` is an id: the id of the person or contact who is meant with it, or `none`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub with: Option<String>,
     /// Also where something is still open with them, such as money they owe.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub despite_open_matters: Option<bool>,
@@ -89,7 +92,8 @@ async fn begin(
     let known = call.services.keys.clone();
     let has_engine = call.services.engine.is_some();
     call.write(move |tx| {
-        let whom = DataSubject::find(tx, &caller, &service.packs, &input.id)?;
+        let named = SubjectName { id: input.id, with: input.with };
+        let whom = DataSubject::find(tx, &caller, &service.packs, &named)?;
         whom.person.as_ref().map_or(Ok(()), check_forgettable)?;
         if input.despite_open_matters != Some(true) {
             check_settled(&whom.records)?;

@@ -20,6 +20,9 @@ use crate::operation_client::{LARGEST_PAGE, OperationTarget};
 pub(crate) struct PersonExportArguments {
     /// Name, phone, e-mail, @handle or id; or a pack's record of somebody, such as a contact of the books
     person: String,
+    /// Where contacts share a phone: the id of the person or contact who is meant too, or none
+    #[arg(long, value_name = "ID")]
+    with: Option<String>,
     /// The file to write, readable by you alone; it must not be there yet
     #[arg(long)]
     out: PathBuf,
@@ -66,8 +69,12 @@ fn write_part(context: &CommandContext, arguments: &PersonExportArguments, part:
     let file = create_private(part).map_err(unwritten)?;
     let mut document = ExportDocument::new(file, arguments)?;
     let target = OperationTarget { of: &arguments.of, operator: Some(&arguments.operator) };
-    let mut input =
-        ExportPersonInput { id: arguments.person.clone(), after: None, limit: Some(LARGEST_PAGE) };
+    let mut input = ExportPersonInput {
+        id: arguments.person.clone(),
+        with: arguments.with.clone(),
+        after: None,
+        limit: Some(LARGEST_PAGE),
+    };
     loop {
         let page = context.run_operation::<ExportPerson>(&target, &input)?;
         for record in page.records {

@@ -15,6 +15,9 @@ use crate::output::{ConfirmationPrompt, TextStyler};
 pub(crate) struct PersonForgetArguments {
     /// Name, phone, e-mail, @handle or id; or a pack's record of somebody, such as a contact of the books
     person: String,
+    /// Where contacts share a phone: the id of the person or contact who is meant too, or none
+    #[arg(long, value_name = "ID")]
+    with: Option<String>,
     /// Also where something is open with them, such as money they owe
     #[arg(long)]
     despite_open_matters: bool,
@@ -37,6 +40,7 @@ pub(super) fn run(context: &CommandContext, arguments: PersonForgetArguments) ->
     let target = OperationTarget { of: &arguments.of, operator: Some(&arguments.operator) };
     let input = ForgetPersonInput {
         id: arguments.person,
+        with: arguments.with,
         despite_open_matters: arguments.despite_open_matters.then_some(true),
     };
     let receipt = context.run_operation::<ForgetPerson>(&target, &input)?;
