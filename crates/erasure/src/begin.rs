@@ -61,7 +61,7 @@ pub fn begin(
 }
 
 /// Says how many rows were changed, by kind. What is of a pack that is not installed is found out when it is carried out.
-fn detach_records(
+pub(crate) fn detach_records(
     tx: &mut Tx<'_>,
     service: &ErasureService,
     records: &BTreeMap<String, Vec<Uuid>>,

@@ -53,7 +53,7 @@ impl ErasureService {
         }
     }
 
-    async fn find(&self, tenant: TenantId, id: ErasureId) -> Result<Option<Erasure>> {
+    pub(crate) async fn find(&self, tenant: TenantId, id: ErasureId) -> Result<Option<Erasure>> {
         Ok(self.db.read(tenant, move |tx| rows::find(tx, id)).await?)
     }
 
@@ -86,13 +86,13 @@ impl ErasureService {
     }
 
     /// From here on nobody can read what they wrote, in any copy of the main database.
-    async fn destroy_keys(&self, tenant: TenantId, erasure: &Erasure) -> Result<()> {
+    pub(crate) async fn destroy_keys(&self, tenant: TenantId, erasure: &Erasure) -> Result<()> {
         self.destroy_in_store(erasure.to_key_erasure(tenant)).await?;
         let (id, now) = (erasure.id, self.clock.now());
         Ok(self.db.write(tenant, move |tx| rows::mark_destroyed(tx, id, now)).await?)
     }
 
-    pub(crate) async fn destroy_in_store(&self, entry: KeyErasure) -> Result<()> {
+    async fn destroy_in_store(&self, entry: KeyErasure) -> Result<()> {
         let keyring = self.db.keyring()?;
         let destroying = tokio::task::spawn_blocking(move || keyring.destroy_keys(&entry));
         match destroying.await.map_err(|error| Error::Interrupted(error.to_string()))? {

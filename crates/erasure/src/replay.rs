@@ -2,12 +2,14 @@
 //! back may have people in it who were forgotten since.
 
 use std::collections::{BTreeMap, HashSet};
+use std::fmt;
 
 use munshi_identity::persons;
 use munshi_store::{KeyErasure, PlatformTx, Tx, tenants};
 use munshi_types::{DataKeyId, ErasureId, PersonId, TenantId};
 
 use crate::ERASURES;
+use crate::begin::detach_records;
 use crate::error::{Error, Result};
 use crate::rows::{self, Erasure, OpenErasure};
 use crate::service::ErasureService;
@@ -29,6 +31,10 @@ type CoveredKeys = HashSet<(PersonId, DataKeyId)>;
 impl ErasureService {
     /// Carries out what is not done in this database. Says how many there were.
     ///
+    /// First all keys are destroyed, without waiting for anything that is under way: from then on nobody can read what is theirs. Where that
+    /// fails, nothing may be served. An erasure whose rows can't be removed is left to a job, with an error in the log, and so is one that
+    /// can't be read.
+    ///
     /// An older copy may know somebody by another key than the log, or others who turned out to be them: these are forgotten too, by an
     /// erasure of their own, so that what the log says of the first stays as it is.
     ///
@@ -42,7 +48,10 @@ impl ErasureService {
         }
         // A store of keys that was put back from a copy has forgotten that it had forgotten.
         for (tenant, id) in here.iter().filter(|known| !logged.contains(known)) {
-            self.destroy_again(*tenant, *id).await?;
+            self.destroy_keys_of(*tenant, *id).await?;
+        }
+        for OpenErasure { tenant, id, .. } in self.list_all_open().await? {
+            self.destroy_keys_of(tenant, id).await?;
         }
         self.carry_out_open().await
     }
@@ -85,7 +94,14 @@ impl ErasureService {
     }
 
     async fn add_logged(&self, entry: KeyErasure, mut covered: CoveredKeys) -> Result<CoveredKeys> {
-        let (tenant, erasure) = (entry.tenant, Erasure::from_key_erasure(entry.id, &entry.body)?);
+        let (tenant, id) = (entry.tenant, entry.id);
+        let erasure = match Erasure::from_key_erasure(id, &entry.body) {
+            Ok(erasure) => erasure,
+            Err(error) => {
+                skip(id, &error);
+                return Ok(covered);
+            }
+        };
         let (further_id, now) = (self.ids.next(), self.clock.now());
         let add = move |tx: &mut Tx<'_>| {
             if tenants::find_status(tx)?.is_none() {
@@ -110,37 +126,80 @@ impl ErasureService {
             rows::add(tx, &Erasure { id: further_id, persons, keys, records, asked_at: now, ..erasure })?;
             Ok(covered)
         };
-        self.db.write(tenant, add).await.map_err(Error::Store)
+        let covered = self.db.write(tenant, add).await.map_err(Error::Store)?;
+        if let Err(error) = self.detach_logged_records(tenant, id).await {
+            tracing::error!(erasure = %id, %error, "what packs know of somebody forgotten is not hidden yet");
+        }
+        Ok(covered)
     }
 
-    async fn destroy_again(&self, tenant: TenantId, id: ErasureId) -> Result<()> {
-        let Some(erasure) = self.db.read(tenant, move |tx| rows::find(tx, id)).await? else { return Ok(()) };
-        skip_refused(id, self.destroy_in_store(erasure.to_key_erasure(tenant)).await).map(drop)
+    /// As when it was asked for: nobody comes upon what packs know of them, whatever becomes of other rows.
+    async fn detach_logged_records(&self, tenant: TenantId, id: ErasureId) -> Result<()> {
+        let (service, now) = (self.clone(), self.clock.now());
+        let detach = move |tx: &mut Tx<'_>| {
+            let Some(mut erasure) = rows::lock(tx, id)? else { return Ok(()) };
+            for (name, count) in detach_records(tx, &service, &erasure.records, now)? {
+                rows::add_count(tx, &mut erasure, &name, count)?;
+            }
+            Ok(())
+        };
+        self.db.write(tenant, detach).await
+    }
+
+    async fn destroy_keys_of(&self, tenant: TenantId, id: ErasureId) -> Result<()> {
+        let erasure = match self.find(tenant, id).await {
+            Ok(Some(erasure)) => erasure,
+            Ok(None) => return Ok(()),
+            Err(Error::Store(error)) if error.is_unreadable() => {
+                skip(id, &error);
+                return Ok(());
+            }
+            Err(error) => return Err(error),
+        };
+        match self.destroy_keys(tenant, &erasure).await {
+            Err(Error::Refused(why)) => {
+                skip(id, &why);
+                Ok(())
+            }
+            destroyed => destroyed,
+        }
+    }
+
+    async fn list_all_open(&self) -> Result<Vec<OpenErasure>> {
+        let (mut all, mut after) = (Vec::new(), None);
+        loop {
+            let open = self.db.platform(ERASURES).read(move |tx| rows::list_open(tx, after, PAGE)).await?;
+            after = open.last().copied();
+            all.extend(open);
+            if after.is_none() {
+                return Ok(all);
+            }
+        }
     }
 
     async fn carry_out_open(&self) -> Result<usize> {
-        let (mut done, mut after) = (0, None);
-        loop {
-            let open = self.db.platform(ERASURES).read(move |tx| rows::list_open(tx, after, PAGE)).await?;
-            let Some(last) = open.last() else { return Ok(done) };
-            after = Some(*last);
-            for OpenErasure { tenant, id, .. } in open {
-                let carried_out = self.carry_out(tenant, id).await.map(drop);
-                done += usize::from(skip_refused(id, carried_out)?);
+        let mut done = 0;
+        for OpenErasure { tenant, id, .. } in self.list_all_open().await? {
+            match self.carry_out(tenant, id).await {
+                Ok(_) => done += 1,
+                Err(Error::Refused(why)) => skip(id, &why),
+                Err(error) => self.leave_to_job(tenant, id, &error).await,
             }
+        }
+        Ok(done)
+    }
+
+    /// Where even that fails, the next hourly look makes the job.
+    async fn leave_to_job(&self, tenant: TenantId, id: ErasureId, error: &Error) {
+        tracing::error!(erasure = %id, %error, "what is left of somebody forgotten is not removed yet; a job goes on with it");
+        if let Err(error) = self.enqueue_again(tenant, id).await {
+            tracing::warn!(erasure = %id, %error, "no job was made for an erasure; one is within an hour");
         }
     }
 }
 
-/// False, with an error in the log, where the erasure names a key that is no person's.
-fn skip_refused(id: ErasureId, outcome: Result<()>) -> Result<bool> {
-    match outcome {
-        Err(Error::Refused(why)) => {
-            tracing::error!(erasure = %id, why, "an erasure was skipped: somebody has to look at it");
-            Ok(false)
-        }
-        outcome => outcome.map(|()| true),
-    }
+fn skip(id: ErasureId, why: &impl fmt::Display) {
+    tracing::error!(erasure = %id, %why, "an erasure was skipped: somebody has to look at it");
 }
 
 /// What this copy knows of these persons and of everybody who is one with them, beyond what the log names. Who has no key yet is given one,

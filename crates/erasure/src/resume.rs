@@ -25,16 +25,24 @@ impl ErasureService {
             let Some(last) = open.last() else { return Ok(resumed) };
             after = Some(*last);
             for OpenErasure { tenant, id, .. } in open {
-                if self.enqueue_again(tenant, id).await? {
-                    tracing::warn!(erasure = %id, "an erasure was given up; it is tried again");
-                    resumed += 1;
+                match self.enqueue_again(tenant, id).await {
+                    Ok(true) => {
+                        tracing::warn!(erasure = %id, "an erasure was given up; it is tried again");
+                        resumed += 1;
+                    }
+                    Ok(false) => {}
+                    // It keeps no other.
+                    Err(Error::Store(error)) if error.is_unreadable() => {
+                        tracing::error!(erasure = %id, %error, "an erasure can't be read: somebody has to look at it");
+                    }
+                    Err(error) => return Err(error),
                 }
             }
         }
     }
 
     /// False where there is a job, or it has ended meanwhile.
-    async fn enqueue_again(&self, tenant: TenantId, id: ErasureId) -> Result<bool> {
+    pub(crate) async fn enqueue_again(&self, tenant: TenantId, id: ErasureId) -> Result<bool> {
         let queue = self.queue.clone();
         let ask = move |tx: &mut Tx<'_>| {
             if rows::find(tx, id)?.is_none_or(|erasure| erasure.ended_at.is_some()) {

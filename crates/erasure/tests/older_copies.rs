@@ -2,11 +2,11 @@
 
 use std::time::Duration;
 
-use munshi_erasure::{ErasureService, ErasureState, rows};
+use munshi_erasure::{ErasureRequest, ErasureService, ErasureState, begin, rows};
 use munshi_identity::persons;
-use munshi_store::{Db, Error, JsonText, PageRequest, SealedBy, Tx, params};
-use munshi_test_support::{memory_keyring, on_both_engines};
-use munshi_types::{DataKeyId, ErasureId};
+use munshi_store::{Db, Error, JsonText, KeyErasure, PageRequest, SealedBy, Tx, params};
+use munshi_test_support::{administer, memory_keyring, on_both_engines};
+use munshi_types::{DataKeyId, ErasureId, Id};
 use serde_json::json;
 use uuid::Uuid;
 
@@ -148,6 +148,48 @@ on_both_engines! {
         assert_eq!(states, [Some(ErasureState::Begun), Some(ErasureState::Done)]);
         let opened = tokio::task::spawn_blocking(move || keyring.open(tenant, b"somewhere", &sealed)).await.unwrap();
         assert_eq!(opened.unwrap(), b"hello");
+    }
+
+    async fn what_fails_is_left_to_a_job_once_the_keys_are_gone(test: TestDb) {
+        let shop = Shop::open(&test).await;
+        let (tenant, other, service) = (shop.tenant, shop.other, shop.service());
+        let jobs = "SELECT count(*) FROM jobs WHERE tenant_id = $1 AND kind = 'erasure.carry_out'";
+        // What a later version may have written into the store of keys.
+        let (keyring, strange) = (test.db.keyring().unwrap(), shop.app.ids.next());
+        let unread = KeyErasure { tenant, id: strange, keys: Vec::new(), body: json!({ "persons": "everybody" }) };
+        tokio::task::spawn_blocking(move || keyring.destroy_keys(&unread)).await.unwrap().unwrap();
+        // The books are not installed when she is to be forgotten, and a row of another erasure is damaged.
+        let (damaged, at) = (shop.app.ids.next::<ErasureId>(), shop.app.clock.now().minus(Duration::from_secs(60)));
+        let records = [("no such pack".to_owned(), vec![shop.contact.id.as_uuid()])];
+        let request = ErasureRequest { id: shop.app.ids.next(), person: Some(other), records: records.into(), asked_by: "a test".to_owned() };
+        let (begun, now) = (request.id, shop.app.clock.now());
+        let plant = move |tx: &mut Tx<'_>| {
+            let (none, nothing) = (JsonText::of(&json!([]))?, JsonText::of(&json!({}))?);
+            tx.execute(
+                "INSERT INTO erasures (tenant_id, id, persons, keys, records, asked_by, asked_at, counts)
+                 VALUES ($1, $2, $3, $4, $4, 'nobody', $5, $3)",
+                params![damaged, nothing, none, at],
+            )?;
+            administer(tx, |tx| begin(tx, &service, request, now))
+        };
+        let key = test.db.write(tenant, plant).await.unwrap().keys[0];
+        let id = shop.begin().await;
+        assert_eq!(shop.app.read_number(tenant, jobs).await, 2);
+        let end = |tx: &mut Tx<'_>| tx.execute("UPDATE jobs SET state = 'dead' WHERE tenant_id = $1", params![]);
+        test.db.write(tenant, end).await.unwrap();
+
+        assert_eq!(shop.service().replay().await.unwrap(), 1);
+        let states = move |tx: &mut Tx<'_>| {
+            [begun, id].iter().map(|id| Ok(rows::find(tx, *id)?.map(|found| found.state()))).collect::<Result<Vec<_>, Error>>()
+        };
+        let states = test.db.read(tenant, states).await.unwrap();
+        assert_eq!(states, [Some(ErasureState::KeysDestroyed), Some(ErasureState::Done)]);
+        let keyring = test.db.keyring().unwrap();
+        let seal = move || keyring.seal(tenant, SealedBy::Person(key), b"somewhere", b"hello");
+        let after = tokio::task::spawn_blocking(seal).await.unwrap();
+        assert!(matches!(after, Err(Error::Forgotten(_))), "{after:?}");
+        let ready = "SELECT count(*) FROM jobs WHERE tenant_id = $1 AND kind = 'erasure.carry_out' AND state = 'ready'";
+        assert!(shop.app.read_number(tenant, ready).await >= 1);
     }
 
     async fn receipts_are_listed_newest_first(test: TestDb) {
