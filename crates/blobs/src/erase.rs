@@ -41,12 +41,34 @@ fn erase_files(tx: &mut Tx<'_>, files: &[Uuid]) -> Result<u64> {
     Ok(erased)
 }
 
-/// Takes files from before a time out of sight, whoever gave them, and says how many; the next sweep removes them.
+/// Takes files out of sight that were last given before a time, whoever gave them, and says how many; the next sweep removes them. The same
+/// content given again is the same file, and counts from then on.
 pub fn expire(tx: &mut Tx<'_>, before: Timestamp, limit: u32) -> Result<u64> {
-    let found = tx.all(
-        "SELECT id FROM blobs WHERE tenant_id = $1 AND created_at < $2 AND state = 'ready' ORDER BY id LIMIT $3",
+    // Whoever gives one again holds its row: it is young when they are done, so it is passed over.
+    let found: Vec<BlobId> = tx.all(
+        (
+            "SELECT b.id FROM blobs b WHERE b.tenant_id = $1 AND b.created_at < $2 AND b.state = 'ready'
+               AND NOT EXISTS (SELECT 1 FROM blob_references r WHERE r.tenant_id = $1 AND r.blob_id = b.id AND r.created_at >= $2)
+             ORDER BY b.id LIMIT $3",
+            "SELECT b.id FROM blobs b WHERE b.tenant_id = $1 AND b.created_at < $2 AND b.state = 'ready'
+               AND NOT EXISTS (SELECT 1 FROM blob_references r WHERE r.tenant_id = $1 AND r.blob_id = b.id AND r.created_at >= $2)
+             ORDER BY b.id LIMIT $3 FOR UPDATE OF b SKIP LOCKED",
+        ),
         params![before, limit],
         |row| row.get(0),
     )?;
-    erase_files(tx, &found)
+    let mut expired = 0;
+    for file in found {
+        // Looked at again, by a statement that sees what came before the row was held.
+        let retired = tx.execute(
+            "UPDATE blobs SET state = 'deleting', content_key = '' WHERE tenant_id = $1 AND id = $2 AND state = 'ready'
+               AND NOT EXISTS (SELECT 1 FROM blob_references r WHERE r.tenant_id = $1 AND r.blob_id = $2 AND r.created_at >= $3)",
+            params![file, before],
+        )?;
+        if retired > 0 {
+            tx.send("DELETE FROM blob_references WHERE tenant_id = $1 AND blob_id = $2", params![file])?;
+            expired += retired;
+        }
+    }
+    Ok(expired)
 }

@@ -49,7 +49,7 @@ pub(crate) struct NewReference<'a> {
     pub(crate) now: Timestamp,
 }
 
-/// Adds a reference. The same once more gets the newer name and the later end.
+/// Adds a reference. The same once more gets the newer name, the later end and the later time.
 pub(crate) fn add(tx: &mut Tx<'_>, blob: &Blob, reference: &NewReference<'_>) -> munshi_store::Result<()> {
     let NewReference { holder, name, expires_at, now } = reference;
     let by = rows::seal_by(tx, blob)?;
@@ -58,7 +58,7 @@ pub(crate) fn add(tx: &mut Tx<'_>, blob: &Blob, reference: &NewReference<'_>) ->
         "INSERT INTO blob_references (tenant_id, blob_id, holder, holder_id, name, created_at, expires_at)
          VALUES ($1, $2, $3, $4, $5, $6, $7)
          ON CONFLICT (tenant_id, blob_id, holder, holder_id)
-         DO UPDATE SET name = excluded.name, expires_at = excluded.expires_at",
+         DO UPDATE SET name = excluded.name, created_at = excluded.created_at, expires_at = excluded.expires_at",
         params![blob.id, holder.kind(), holder.id(), name, *now, *expires_at],
     )?;
     Ok(())

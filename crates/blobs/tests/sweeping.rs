@@ -43,6 +43,27 @@ on_both_engines! {
         assert_eq!(shop.test.db.read(shop.tenant, load_usage).await.unwrap(), munshi_blobs::BlobUsage::default());
     }
 
+    async fn what_is_given_again_counts_from_then_on(test: TestDb) {
+        let shop = Shop::new(test).await;
+        let (ravi, first, at) = (shop.ravi, shop.test.ids.next::<MessageId>(), shop.test.clock.now());
+        let old = shop.upload(ravi, b"rice 40").await.unwrap();
+        let hang = move |tx: &mut Tx<'_>| attach(tx, old.id, (ravi, first), at);
+        shop.test.db.write(shop.tenant, hang).await.unwrap();
+        let expire = |days: u32| {
+            let before = shop.test.clock.now().minus(DAY * days);
+            shop.test.db.write(shop.tenant, move |tx| munshi_blobs::expire(tx, before, 10))
+        };
+        shop.test.clock.advance(DAY * 80);
+        shop.files.sweep(shop.tenant).await.unwrap();
+        assert_eq!(shop.upload(ravi, b"rice 40").await.unwrap().id, old.id, "the same file");
+        shop.test.clock.advance(DAY * 20);
+        assert_eq!(expire(90).await.unwrap(), 0, "given twenty days ago");
+        assert!(shop.read(old.id, BlobVariant::Original).await.is_ok());
+        shop.test.clock.advance(DAY * 80);
+        assert_eq!(expire(90).await.unwrap(), 1);
+        assert!(matches!(shop.read(old.id, BlobVariant::Original).await, Err(Error::Unknown(_))));
+    }
+
     async fn nobody_attaches_what_is_anothers_or_gone(test: TestDb) {
         let shop = Shop::new(test).await;
         let (sita, message, now) = (shop.sita, shop.test.ids.next::<MessageId>(), shop.test.clock.now());
