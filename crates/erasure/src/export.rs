@@ -7,12 +7,14 @@ use std::path::Path;
 use std::str::FromStr;
 
 use munshi_conversations::personal_records::describe_message;
-use munshi_conversations::retention::{ArchiveOwner, ArchivePosition, read_part};
+use munshi_conversations::retention::{
+    ArchiveOwner, ArchivePosition, ArchivedLine, UnreadableLine, read_part,
+};
 use munshi_identity::{PersonalData, persons};
 use munshi_pack::{PackRegistry, RecordData};
 use munshi_store::Tx;
 use munshi_types::{DataKeyId, Id, PersonId, TenantId};
-use serde_json::Value;
+use serde_json::{Value, json};
 use uuid::Uuid;
 
 use crate::error::{Error, Result};
@@ -147,15 +149,25 @@ pub fn load_archived_page(
         munshi_conversations::Error::Store(error) => Error::Store(error),
         other => Error::Archive(other.to_string()),
     })?;
-    let records = part.messages.iter().map(|message| ExportedRecord {
-        kind: ARCHIVED.to_owned(),
-        id: message.id.as_uuid(),
-        data: describe_message(message),
-    });
     Ok(ExportPage {
-        records: records.collect(),
+        records: part.lines.iter().map(describe_line).collect(),
         next: part.next.map(|next| ExportPosition::Archive(Some(next))),
     })
+}
+
+/// Of a line that can't be read it is told that it can't: an export that is not whole says so.
+fn describe_line(line: &ArchivedLine) -> ExportedRecord {
+    let (id, data) = match line {
+        ArchivedLine::Message(message) => (message.id.as_uuid(), describe_message(message)),
+        ArchivedLine::Unreadable(UnreadableLine { day, message }) => {
+            let note = match message {
+                Some(_) => format!("A message of the archive of {day} is damaged and can't be read."),
+                None => format!("A line of the archive of {day} is damaged: nobody can tell whose it is."),
+            };
+            (message.map_or(Uuid::nil(), Id::as_uuid), json!({ "note": note }))
+        }
+    };
+    ExportedRecord { kind: ARCHIVED.to_owned(), id, data }
 }
 
 /// One kind of row of one of those it is about.

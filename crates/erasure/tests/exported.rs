@@ -90,4 +90,30 @@ on_both_engines! {
         };
         assert_eq!(list(&told), list(&before));
     }
+
+    async fn a_damaged_line_of_the_archive_is_noted_and_keeps_back_no_other(test: TestDb) {
+        let shop = Shop::open(&test).await;
+        let folder = tempfile::tempdir().unwrap();
+        test.clock.advance(Duration::from_secs(100 * 86_400));
+        let archivist = ArchiveJob {
+            db: test.db.clone(),
+            clock: test.clock.clone(),
+            folder: folder.path().to_owned(),
+            usual: Retention::DEFAULT,
+        };
+        archivist.archive_batch(shop.tenant).await.unwrap();
+        let before = export(&test, &shop, folder.path(), 500).await;
+        let mut files = std::fs::read_dir(folder.path().join(shop.tenant.to_string())).unwrap();
+        let path = files.next().unwrap().unwrap().path();
+        let mut bytes = b"{\"id\": half of a line\n\xff\xfe\n".to_vec();
+        bytes.extend(std::fs::read(&path).unwrap());
+        std::fs::write(&path, bytes).unwrap();
+        for limit in [1, 500] {
+            let mut told = export(&test, &shop, folder.path(), limit).await;
+            let notes = told.extract_if(.., |record| record.data.get("note").is_some());
+            let notes: Vec<String> = notes.map(|record| record.data["note"].to_string()).collect();
+            assert!(notes.len() == 2 && notes[0].contains("can tell whose it is"), "{notes:?}");
+            assert_eq!(told, before);
+        }
+    }
 }

@@ -6,14 +6,14 @@ use std::path::Path;
 
 use munshi_types::{Id, MessageId, TenantId, Timestamp};
 use serde::Deserialize;
-use serde_json::Value;
 
 use super::archive::ARCHIVE_FILES;
 use super::expiry::find_end;
 use super::{file, reader};
 use crate::error::{Error, Result};
 
-/// Deletes the lines of messages that are older, and files that have no others. Says how many lines.
+/// Deletes the lines of messages that are older, and files that have no others. Says how many lines. What can't be read stays as it is, and
+/// keeps nothing else.
 pub async fn expire_files(
     folder: &Path,
     tenant: TenantId,
@@ -30,7 +30,12 @@ pub async fn expire_files(
             if name.as_str() >= before.to_string().get(..10).unwrap_or_default() {
                 break;
             }
-            expired += expire_lines(&root, tenant, &path, before)?;
+            match expire_lines(&root, tenant, &path, before) {
+                Ok(lines) => expired += lines,
+                Err(error) => {
+                    tracing::warn!(file = %path.display(), %error, "an archive file was left as it is")
+                }
+            }
         }
         Ok(expired)
     });
@@ -45,23 +50,27 @@ struct DatedLine {
 }
 
 fn expire_lines(root: &Path, tenant: TenantId, path: &Path, before: Timestamp) -> io::Result<u64> {
-    let text = fs::read_to_string(path)?;
-    let is_kept = |line: &&str| {
-        let dated = serde_json::from_str::<DatedLine>(line);
-        // A line that can't be read is not known to be old.
-        dated.map_or(true, |line| find_time(line.id).is_none_or(|made_at| made_at >= before))
-    };
-    let kept: Vec<&str> = text.lines().filter(is_kept).collect();
-    let expired = text.lines().count() - kept.len();
+    let bytes = fs::read(path)?;
+    let (mut kept, mut expired, mut unread) = (Vec::new(), 0, 0);
+    for line in file::split_lines(&bytes) {
+        let dated = serde_json::from_slice::<DatedLine>(line);
+        // It is not known to be old.
+        unread += u64::from(dated.is_err());
+        match dated.ok().and_then(|line| find_time(line.id)) {
+            Some(made_at) if made_at < before => expired += 1,
+            _ => kept.push(line),
+        }
+    }
+    if unread > 0 {
+        tracing::warn!(file = %path.display(), lines = unread, "lines of an archive file can't be read; they stay");
+    }
     if kept.is_empty() {
         fs::remove_file(path)?;
     } else if expired > 0 {
         let name = path.file_stem().and_then(|stem| stem.to_str()).unwrap_or_default();
-        let kept = kept.into_iter().map(serde_json::from_str::<Value>);
-        let kept = kept.collect::<serde_json::Result<Vec<_>>>()?;
-        file::write(root, tenant, name, &kept)?;
+        file::write_lines(root, tenant, name, &kept)?;
     }
-    Ok(expired as u64)
+    Ok(expired)
 }
 
 /// When an id was made; it begins with its time.

@@ -19,6 +19,10 @@ pub(super) struct SealedLine {
 }
 
 impl SealedLine {
+    pub(super) fn id(&self) -> MessageId {
+        self.id
+    }
+
     pub(super) fn text(&self) -> &str {
         &self.sealed
     }
@@ -54,12 +58,23 @@ pub(super) fn write<T: Serialize>(
     name: &str,
     lines: &[T],
 ) -> io::Result<PathBuf> {
+    let lines = lines.iter().map(serde_json::to_vec).collect::<serde_json::Result<Vec<_>>>()?;
+    write_lines(folder, tenant, name, &lines)
+}
+
+/// The same of lines as they are, also damaged ones.
+pub(super) fn write_lines<L: AsRef<[u8]>>(
+    folder: &Path,
+    tenant: TenantId,
+    name: &str,
+    lines: &[L],
+) -> io::Result<PathBuf> {
     let folder = folder.join(tenant.to_string());
     make(&folder)?;
     let (path, part) = (folder.join(format!("{name}.jsonl")), folder.join(format!("{name}.jsonl.part")));
     let mut out = BufWriter::new(create(&part)?);
     for line in lines {
-        serde_json::to_writer(&mut out, line)?;
+        out.write_all(line.as_ref())?;
         out.write_all(b"\n")?;
     }
     let file = out.into_inner().map_err(io::IntoInnerError::into_error)?;
@@ -67,6 +82,11 @@ pub(super) fn write<T: Serialize>(
     fs::rename(&part, &path)?;
     sync_folder(&folder)?;
     Ok(path)
+}
+
+/// The lines of a file as they are: a damaged one may not even be text.
+pub(super) fn split_lines(bytes: &[u8]) -> impl Iterator<Item = &[u8]> {
+    bytes.split(|byte| *byte == b'\n').filter(|line| !line.is_empty())
 }
 
 /// Folders as far as they are missing; each is safely there before anything is put in it.

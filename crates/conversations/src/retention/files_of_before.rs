@@ -26,14 +26,20 @@ struct PlainLine {
 }
 
 /// Seals the lines of a tenant's archive files that are plain, a file at a time: whole and under its name, or as it was. Lines of
-/// somebody who was forgotten meanwhile go, and with them a file that has no others. One that can't be read is named and left, and looked
-/// at again the next time. Says how many files were written anew or went.
+/// somebody who was forgotten meanwhile go, and with them a file that has no others. A file or a line that can't be read is left as it is, with
+/// a warning that names the file, and looked at again the next time. Says how many files were written anew or went.
 pub async fn seal_files_of_before(db: &Db, folder: &Path, tenant: TenantId) -> Result<u64> {
     let of_tenant = folder.join(tenant.to_string());
     let (mut written, mut left) = (0, 0);
     for path in run_blocking(&of_tenant, list_files).await? {
         match seal_file(db, (folder, tenant), &path).await {
-            Ok(is_new) => written += u64::from(is_new),
+            Ok(FileSealing { is_new, unread }) => {
+                written += u64::from(is_new);
+                if unread > 0 {
+                    left += 1;
+                    tracing::warn!(file = %path.display(), lines = unread, "lines of an archive file can't be read; they stay as they are");
+                }
+            }
             Err(error) => {
                 left += 1;
                 tracing::warn!(file = %path.display(), %error, "an archive file was left as it is");
@@ -70,43 +76,56 @@ fn write_mark(folder: &Path) -> io::Result<()> {
     if folder.is_dir() { fs::write(folder.join(MARK), "") } else { Ok(()) }
 }
 
-async fn seal_file(db: &Db, (folder, tenant): (&Path, TenantId), path: &Path) -> Result<bool> {
+/// What became of a file.
+#[derive(Clone, Copy, Debug, Default)]
+struct FileSealing {
+    /// It was written anew, or went.
+    is_new: bool,
+    /// Lines that are neither sealed nor plain ones.
+    unread: u64,
+}
+
+async fn seal_file(db: &Db, (folder, tenant): (&Path, TenantId), path: &Path) -> Result<FileSealing> {
     let name = path.file_stem().and_then(|stem| stem.to_str()).map(str::to_owned);
     let name = name.ok_or_else(|| Error::Archive("its name is no text".to_owned()))?;
     // Whoever archives meanwhile may write this very file anew.
     let _guard = ARCHIVE_FILES.lock().await;
-    let text = run_blocking(path, |path| fs::read_to_string(path)).await?;
-    if !text.lines().any(is_plain) {
-        return Ok(false);
+    let bytes = run_blocking(path, |path| fs::read(path)).await?;
+    if !file::split_lines(&bytes).any(is_plain) {
+        return Ok(FileSealing::default());
     }
-    let sealed = db.write(tenant, move |tx| seal_lines(tx, &text)).await?;
-    if sealed.is_empty() {
+    let (sealing, lines) = db.write(tenant, move |tx| seal_lines(tx, &bytes)).await?;
+    if lines.is_empty() {
         run_blocking(path, |path| fs::remove_file(path)).await?;
-        return Ok(true);
+    } else if sealing.is_new {
+        let folder = folder.to_owned();
+        let write = move || file::write_lines(&folder, tenant, &name, &lines);
+        let wrote = tokio::task::spawn_blocking(write).await;
+        let unwritten = |error: io::Error| Error::Archive(error.to_string());
+        wrote.map_err(|error| Error::Archive(error.to_string()))?.map_err(unwritten)?;
     }
-    let folder = folder.to_owned();
-    let wrote = tokio::task::spawn_blocking(move || file::write(&folder, tenant, &name, &sealed)).await;
-    let unwritten = |error: io::Error| Error::Archive(error.to_string());
-    wrote.map_err(|error| Error::Archive(error.to_string()))?.map_err(unwritten)?;
-    Ok(true)
+    Ok(sealing)
 }
 
-fn is_plain(line: &str) -> bool {
-    serde_json::from_str::<SealedLine>(line).is_err()
+fn is_plain(line: &[u8]) -> bool {
+    serde_json::from_slice::<SealedLine>(line).is_err()
 }
 
 /// Without those of somebody who was forgotten.
-fn seal_lines(tx: &mut Tx<'_>, text: &str) -> Result<Vec<SealedLine>> {
+fn seal_lines(tx: &mut Tx<'_>, bytes: &[u8]) -> Result<(FileSealing, Vec<Vec<u8>>)> {
     let mut owners: HashMap<SessionId, SealedBy> = HashMap::new();
-    let mut sealed = Vec::new();
-    for line in text.lines() {
-        if let Ok(done) = serde_json::from_str(line) {
-            sealed.push(done);
+    let (mut sealing, mut lines) = (FileSealing::default(), Vec::new());
+    for line in file::split_lines(bytes) {
+        if !is_plain(line) {
+            lines.push(line.to_vec());
             continue;
         }
-        let unreadable = |error: serde_json::Error| Error::Archive(format!("invalid line: {error}"));
-        let whole: Value = serde_json::from_str(line).map_err(unreadable)?;
-        let PlainLine { id, session } = PlainLine::deserialize(&whole).map_err(unreadable)?;
+        let Some((PlainLine { id, session }, whole)) = parse_plain(line) else {
+            sealing.unread += 1;
+            lines.push(line.to_vec());
+            continue;
+        };
+        sealing.is_new = true;
         let by = match owners.get(&session) {
             Some(known) => *known,
             None => find_owner(tx, session)?,
@@ -115,10 +134,19 @@ fn seal_lines(tx: &mut Tx<'_>, text: &str) -> Result<Vec<SealedLine>> {
         match SealedLine::seal(tx, by, (id, &whole)) {
             // Nobody reads them again: their key was destroyed.
             Err(munshi_store::Error::Forgotten(_)) => {}
-            line => sealed.push(line?),
+            line => {
+                let line = serde_json::to_vec(&line?);
+                lines.push(line.map_err(|error| Error::Archive(error.to_string()))?);
+            }
         }
     }
-    Ok(sealed)
+    Ok((sealing, lines))
+}
+
+/// None where it is damaged.
+fn parse_plain(line: &[u8]) -> Option<(PlainLine, Value)> {
+    let whole: Value = serde_json::from_slice(line).ok()?;
+    Some((PlainLine::deserialize(&whole).ok()?, whole))
 }
 
 fn find_owner(tx: &mut Tx<'_>, session: SessionId) -> Result<SealedBy> {

@@ -21,7 +21,7 @@ pub use expired_files::expire_files;
 pub use expiry::{ExpiryReport, expire};
 pub use extract::extract;
 pub use files_of_before::seal_files_of_before;
-pub use reader::{ArchiveOwner, ArchivePart, ArchivePosition, read_part};
+pub use reader::{ArchiveOwner, ArchivePart, ArchivePosition, ArchivedLine, UnreadableLine, read_part};
 pub use summarise::{
     KEPT, KIND as SUMMARISE, LONGEST, Summariser, SummaryInput, SummaryJob, enqueue_summary, is_summary_due,
 };

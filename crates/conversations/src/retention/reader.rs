@@ -5,7 +5,7 @@ use std::io::{self, BufRead, BufReader};
 use std::path::{Path, PathBuf};
 
 use munshi_store::{Tx, find_named_key, params};
-use munshi_types::{DataKeyId, PersonId, TenantId};
+use munshi_types::{DataKeyId, MessageId, PersonId, SessionId, TenantId};
 use serde::Deserialize;
 
 use super::file::{self, SealedLine};
@@ -29,15 +29,32 @@ pub struct ArchivePosition {
     pub lines: usize,
 }
 
+/// A line that is somebody's, or may be.
+#[derive(Clone, Debug, PartialEq)]
+pub enum ArchivedLine {
+    Message(Box<Message>),
+    Unreadable(UnreadableLine),
+}
+
+/// A damaged line.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct UnreadableLine {
+    /// Of the first message in its file: `2026-01-31`.
+    pub day: String,
+    /// None where nothing of it can be read, so that it may be anybody's.
+    pub message: Option<MessageId>,
+}
+
 /// Some of somebody's archived messages, the oldest first.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ArchivePart {
-    pub messages: Vec<Message>,
+    pub lines: Vec<ArchivedLine>,
     /// None at the end.
     pub next: Option<ArchivePosition>,
 }
 
 /// Reads on in the files of a tenant. It looks through so many files at once, so that a part may have no message and not be the last.
+/// A line that can't be read is told of in its place.
 pub fn read_part(
     tx: &mut Tx<'_>,
     (folder, tenant): (&Path, TenantId),
@@ -48,22 +65,22 @@ pub fn read_part(
     let unread = |error: io::Error| Error::Archive(format!("{}: {error}", folder.display()));
     let mut files = list_files(&folder.join(tenant.to_string())).map_err(unread)?;
     files.retain(|(name, _)| from.is_none_or(|from| *name >= from.file));
-    let mut messages = Vec::new();
+    let mut found = Vec::new();
     for (name, path) in files.iter().take(FILES) {
         let passed = from.filter(|from| from.file == *name).map_or(0, |from| from.lines);
-        let lines = BufReader::new(File::open(path).map_err(unread)?).lines();
+        let lines = BufReader::new(File::open(path).map_err(unread)?).split(b'\n');
         for (at, line) in lines.enumerate().skip(passed) {
-            if messages.len() >= limit {
+            if found.len() >= limit {
                 return Ok(ArchivePart {
-                    messages,
+                    lines: found,
                     next: Some(ArchivePosition { file: name.clone(), lines: at }),
                 });
             }
-            messages.extend(read_own(tx, owner, &line.map_err(unread)?)?);
+            found.extend(read_own(tx, owner, (name, &line.map_err(unread)?))?);
         }
     }
     let next = files.get(FILES).map(|(name, _)| ArchivePosition { file: name.clone(), lines: 0 });
-    Ok(ArchivePart { messages, next })
+    Ok(ArchivePart { lines: found, next })
 }
 
 /// By name, which begins with the day.
@@ -84,25 +101,48 @@ pub(super) fn list_files(folder: &Path) -> io::Result<Vec<(String, PathBuf)>> {
     Ok(files)
 }
 
-/// The message of a line that is theirs. Lines from before they were sealed are known by their conversation.
-fn read_own(tx: &mut Tx<'_>, owner: ArchiveOwner<'_>, line: &str) -> Result<Option<Message>> {
-    if let Ok(sealed) = serde_json::from_str::<SealedLine>(line) {
-        let is_own = find_named_key(sealed.text()).is_some_and(|key| owner.keys.contains(&key));
-        return if is_own { Ok(Some(file::read_line(tx, line)?)) } else { Ok(None) };
-    }
-    let Ok(plain) = serde_json::from_str::<PlainLine>(line) else {
-        return Err(Error::Archive("a line of the archive can't be read".to_owned()));
+/// A line that is theirs, as far as can be told. Lines from before they were sealed are known by their conversation.
+fn read_own(
+    tx: &mut Tx<'_>,
+    owner: ArchiveOwner<'_>,
+    (file, line): (&str, &[u8]),
+) -> Result<Option<ArchivedLine>> {
+    let unreadable = |message: Option<MessageId>| {
+        let day = file.get(..10).unwrap_or(file).to_owned();
+        Ok(Some(ArchivedLine::Unreadable(UnreadableLine { day, message })))
     };
-    let person: Option<PersonId> = tx.optional(
+    if line.is_empty() {
+        return Ok(None);
+    }
+    let Ok(text) = str::from_utf8(line) else { return unreadable(None) };
+    let (message, is_own) = if let Ok(sealed) = serde_json::from_str::<SealedLine>(text) {
+        let Some(key) = find_named_key(sealed.text()) else { return unreadable(Some(sealed.id())) };
+        (sealed.id(), owner.keys.contains(&key))
+    } else if let Ok(plain) = serde_json::from_str::<PlainLine>(text) {
+        let person = find_person(tx, plain.session)?;
+        (plain.id, person.is_some_and(|person| owner.persons.contains(&person)))
+    } else {
+        return unreadable(None);
+    };
+    if !is_own {
+        return Ok(None);
+    }
+    match file::read_line(tx, text) {
+        Err(error) if error.is_unreadable() => unreadable(Some(message)),
+        read => Ok(Some(ArchivedLine::Message(Box::new(read?)))),
+    }
+}
+
+fn find_person(tx: &mut Tx<'_>, session: SessionId) -> Result<Option<PersonId>> {
+    Ok(tx.optional(
         "SELECT person_id FROM sessions WHERE tenant_id = $1 AND id = $2",
-        params![plain.session],
+        params![session],
         |row| row.get(0),
-    )?;
-    let is_own = person.is_some_and(|person| owner.persons.contains(&person));
-    if is_own { Ok(Some(file::read_line(tx, line)?)) } else { Ok(None) }
+    )?)
 }
 
 #[derive(Deserialize)]
 struct PlainLine {
-    session: munshi_types::SessionId,
+    id: MessageId,
+    session: SessionId,
 }

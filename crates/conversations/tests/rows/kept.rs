@@ -255,6 +255,33 @@ tables! {
         assert_eq!(archived(&shop, folder.path()).await, (Vec::new(), Vec::new()));
     }
 
+    async fn a_damaged_line_of_the_archive_stays_and_keeps_no_other(test: TestDb) {
+        let (shop, folder) = (Shop::open(test).await, tempfile::tempdir().unwrap());
+        turns(&shop, 1, 2).await;
+        shop.test.clock.advance(DAY * 50);
+        let young = shop.say(RAJU, "young", "fifty days later").await;
+        shop.answer(held(&young), "indeed").await;
+        shop.test.clock.advance(DAY * 20);
+        let ten_days = Retention::Hot(DAY * 10);
+        archivist(&shop, folder.path(), ten_days).archive_batch(shop.tenant).await.unwrap();
+        let of_tenant = folder.path().join(shop.tenant.to_string());
+        let mut files = std::fs::read_dir(&of_tenant).unwrap();
+        let path = files.next().unwrap().unwrap().path();
+        let mut bytes = b"{\"id\": half of a line\n\xff\xfe\n".to_vec();
+        bytes.extend(std::fs::read(&path).unwrap());
+        std::fs::write(&path, bytes).unwrap();
+        // And a folder where a file should be.
+        std::fs::create_dir(of_tenant.join("2020-01-01-none.jsonl")).unwrap();
+        assert_eq!(retention::seal_files_of_before(&shop.test.db, folder.path(), shop.tenant).await.unwrap(), 0);
+        assert!(!of_tenant.join(".sealed").exists(), "they are looked at again");
+
+        let expired = retention::expire_files(folder.path(), shop.tenant, Some(40), shop.now()).await.unwrap();
+        assert_eq!(expired, 4);
+        let left = std::fs::read(&path).unwrap();
+        assert!(left.starts_with(b"{\"id\": half of a line\n\xff\xfe\n"), "{left:?}");
+        assert_eq!(left.iter().filter(|byte| **byte == b'\n').count(), 4);
+    }
+
     async fn messages_that_are_kept_no_longer_go_with_what_runs_and_conversations_knew(test: TestDb) {
         let (shop, folder) = (Shop::open(test).await, tempfile::tempdir().unwrap());
         let id = turns(&shop, 1, 2).await;
