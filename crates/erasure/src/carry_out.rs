@@ -76,9 +76,12 @@ impl ErasureService {
     async fn end_what_is_open(&self, tenant: TenantId, erasure: &Erasure) -> Result<()> {
         let (persons, now) = (erasure.persons.clone(), self.clock.now());
         let end = move |tx: &mut Tx<'_>| {
+            // Acts before runs, as whoever ends an act and notes it in its run holds them.
+            for person in &persons {
+                acts::end_open(tx, *person, now)?;
+            }
             for person in persons {
                 end_open_runs(tx, person, now)?;
-                acts::end_open(tx, person, now)?;
             }
             Ok::<_, Error>(())
         };
