@@ -9,7 +9,7 @@ use munshi_store::Tx;
 use munshi_types::PersonId;
 use uuid::Uuid;
 
-use super::rules::lock_covered;
+use super::rules::check_covered;
 
 /// Who is meant, as it is given.
 #[derive(Clone, Debug)]
@@ -18,6 +18,9 @@ pub(super) struct SubjectName {
     /// The other one who is meant, or [`ALONE`].
     pub(super) with: Option<String>,
 }
+
+/// How often somebody may be merged meanwhile before something else must be wrong.
+const TRIES: usize = 4;
 
 /// What says that nobody else is meant.
 const ALONE: &str = "none";
@@ -35,30 +38,44 @@ impl DataSubject {
     pub(super) fn record_ids(&self) -> BTreeMap<String, Vec<Uuid>> {
         self.records.iter().map(|(pack, record)| ((*pack).to_owned(), record.ids.clone())).collect()
     }
+}
 
+/// How somebody who is found is held.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum SubjectLock {
+    /// Not at all: they are only looked at.
+    None,
+    /// With everybody who turned out to be them, until the transaction ends. At once, since two who hold somebody a little and then want
+    /// more wait for each other.
+    Group,
+}
+
+/// Finds whom somebody means.
+pub(super) struct SubjectFinder<'a> {
+    pub(super) caller: &'a OperationCaller,
+    pub(super) packs: &'a PackRegistry,
+    pub(super) lock: SubjectLock,
+}
+
+impl SubjectFinder<'_> {
     /// Nothing takes back what is shown or removed by mistake: so one alone may be meant, and surely. Those who have left count too, and
     /// who stands only in a pack. A record takes along the person whom its addresses lead to, and a person their record. An id means whoever
     /// has it, whatever others are called. Where several records share an address of a person, even an id does not say who is meant.
-    pub(super) fn find(
-        tx: &mut Tx<'_>,
-        caller: &OperationCaller,
-        packs: &PackRegistry,
-        named: &SubjectName,
-    ) -> Result<Self, OperationError> {
+    pub(super) fn find(&self, tx: &mut Tx<'_>, named: &SubjectName) -> Result<DataSubject, OperationError> {
         let listed = load_tenant_packs(tx)?;
-        let known: Vec<&KnownRecords> = packs.subjects.iter().filter(|of| listed.has(of.pack)).collect();
+        let known: Vec<&KnownRecords> = self.packs.subjects.iter().filter(|of| listed.has(of.pack)).collect();
         match &named.with {
-            Some(with) => Self::find_by_ids(tx, caller, &known, (&named.id, with)),
-            None => Self::find_one(tx, caller, &known, &named.id),
+            Some(with) => self.find_by_ids(tx, &known, (&named.id, with)),
+            None => self.find_one(tx, &known, &named.id),
         }
     }
 
     fn find_one(
+        &self,
         tx: &mut Tx<'_>,
-        caller: &OperationCaller,
         known: &[&KnownRecords],
         given: &str,
-    ) -> Result<Self, OperationError> {
+    ) -> Result<DataSubject, OperationError> {
         let id: Option<Uuid> = given.parse().ok();
         let mut people = list_candidates(tx, given)?;
         let is_record = people.is_empty();
@@ -72,7 +89,7 @@ impl DataSubject {
             people = list_holders(tx, &record.addresses)?;
         }
         let person = match people.as_slice() {
-            [only] => Some(lock_covered(tx, caller, &only.id.to_string())?),
+            [only] => Some(self.take(tx, only.id)?),
             _ => None,
         };
         let linked = person.as_ref().map_or(Ok(Vec::new()), |person| list_linked(tx, known, person))?;
@@ -86,17 +103,17 @@ impl DataSubject {
             return Err(OperationError::not_found("person", given)
                 .hint("`munshi person list --all` shows everybody."));
         }
-        Ok(Self { person, records: linked.into_iter().chain(named).collect() })
+        Ok(DataSubject { person, records: linked.into_iter().chain(named).collect() })
     }
 
     /// Those who are named, and nobody whom an address leads to besides.
     fn find_by_ids(
+        &self,
         tx: &mut Tx<'_>,
-        caller: &OperationCaller,
         known: &[&KnownRecords],
         (id, with): (&str, &str),
-    ) -> Result<Self, OperationError> {
-        let mut found = Self { person: None, records: Vec::new() };
+    ) -> Result<DataSubject, OperationError> {
+        let mut found = DataSubject { person: None, records: Vec::new() };
         for (field, given) in [("id", id), ("with", with)] {
             if field == "with" && given == ALONE {
                 continue;
@@ -106,7 +123,7 @@ impl DataSubject {
                 return Err(OperationError::field(field, what));
             }
             match list_candidates(tx, given)?.as_slice() {
-                [person] => found.person = Some(lock_covered(tx, caller, &person.id.to_string())?),
+                [person] => found.person = Some(self.take(tx, person.id)?),
                 _ => found.records.extend(list_named(tx, known, given)?),
             }
         }
@@ -124,6 +141,24 @@ impl DataSubject {
             return Err(OperationError::field("with", what));
         }
         Ok(found)
+    }
+
+    /// The person as they are now, where they stand no higher than the caller.
+    fn take(&self, tx: &mut Tx<'_>, mut id: PersonId) -> Result<Person, OperationError> {
+        for _ in 0..TRIES {
+            if self.lock == SubjectLock::Group {
+                persons::lock_group(tx, id)?;
+            }
+            let person = super::find(tx, &id.to_string())?;
+            if person.id == id {
+                check_covered(self.caller, &person)?;
+                return Ok(person);
+            }
+            // Merged while this waited for them.
+            id = person.id;
+        }
+        let what = "This person is being merged with others; try again.";
+        Err(OperationError::new(OperationErrorCode::Conflict, what))
     }
 }
 

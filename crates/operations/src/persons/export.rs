@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 use utoipa::ToSchema;
 use uuid::Uuid;
 
-use super::data_subject::{DataSubject, SubjectName};
+use super::data_subject::{SubjectFinder, SubjectLock, SubjectName};
 use crate::{HouseCall, HouseServices};
 
 /// Whose data, and which part of it.
@@ -117,7 +117,8 @@ async fn load(
 ) -> Result<(ExportPage, ExportSubject), OperationError> {
     let (caller, packs) = (call.caller.clone(), call.services.parts.packs()?);
     call.read_audited(move |tx| {
-        let found = DataSubject::find(tx, &caller, &packs, &named)?;
+        let finder = SubjectFinder { caller: &caller, packs: &packs, lock: SubjectLock::None };
+        let found = finder.find(tx, &named)?;
         let person = found.person.as_ref().map(|person| person.id);
         let subject = ExportSubject::load(tx, person, found.record_ids());
         let subject = subject.map_err(OperationError::unavailable)?;

@@ -14,7 +14,7 @@ use munshi_types::Timestamp;
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
-use super::data_subject::{DataSubject, PackRecord, SubjectName};
+use super::data_subject::{PackRecord, SubjectFinder, SubjectLock, SubjectName};
 use super::rules::revoke_keys;
 use crate::erasures::ErasureView;
 use crate::turn_errors::convert_turn_error;
@@ -93,7 +93,8 @@ async fn begin(
     let has_engine = call.services.engine.is_some();
     call.write(move |tx| {
         let named = SubjectName { id: input.id, with: input.with };
-        let whom = DataSubject::find(tx, &caller, &service.packs, &named)?;
+        let finder = SubjectFinder { caller: &caller, packs: &service.packs, lock: SubjectLock::Group };
+        let whom = finder.find(tx, &named)?;
         whom.person.as_ref().map_or(Ok(()), check_forgettable)?;
         if input.despite_open_matters != Some(true) {
             check_settled(&whom.records)?;

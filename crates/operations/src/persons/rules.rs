@@ -19,8 +19,13 @@ pub(super) fn lock_covered(
     let found = super::find(tx, given)?.id;
     let person = persons::lock_living(tx, found)?;
     let person = person.ok_or_else(|| OperationError::not_found("person", given))?;
+    check_covered(caller, &person)?;
+    Ok(person)
+}
+
+pub(super) fn check_covered(caller: &OperationCaller, person: &Person) -> Result<(), OperationError> {
     if caller.covers_role(person.role) {
-        return Ok(person);
+        return Ok(());
     }
     let what = "This person has a higher role than the key.";
     Err(OperationError::new(OperationErrorCode::Forbidden, what).hint("Ask an owner of the workspace."))
