@@ -2,7 +2,7 @@
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD_NO_PAD;
-use munshi_identity::persons::seal_by_person;
+use munshi_identity::persons::{check_not_forgotten, seal_by_person};
 use munshi_keys::SealKey;
 use munshi_store::{Row, SealedBy, SealedColumn, Tx, params};
 use munshi_types::{BlobId, DataKeyId, PersonId, Timestamp};
@@ -54,8 +54,12 @@ pub(crate) struct ContentId {
 }
 
 impl ContentId {
-    /// Gives the person a key if this is the first that is theirs.
+    /// Gives the person a key if this is the first that is theirs. Refused for somebody who was forgotten; others are held, so that a file
+    /// which is begun is seen by whoever forgets them.
     pub(crate) fn of(tx: &mut Tx<'_>, person: Option<PersonId>, digest: &[u8; 32]) -> Result<Self> {
+        if let Some(person) = person {
+            check_not_forgotten(tx, person)?;
+        }
         let by = person.map_or(Ok(SealedBy::Tenant), |person| seal_by_person(tx, person))?;
         let key = match by {
             SealedBy::Person(key) => munshi_types::Id::as_uuid(key),

@@ -1,6 +1,6 @@
 //! What is stored on a run's way and at its end, each in one transaction and under the epoch of whoever works on it.
 //!
-//! Locks are taken in one order everywhere: quota, session, run, and the audit last.
+//! Locks are taken in one order everywhere: person, quota, session, run, and the audit last.
 
 use std::sync::Arc;
 

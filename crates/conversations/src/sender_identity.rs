@@ -23,19 +23,20 @@ pub(crate) fn addresses(inbound: &InboundMessage) -> Result<Vec<ContactAddress>>
     Ok(found)
 }
 
-/// Somebody we know already, in one statement; none where that takes a closer look.
-pub(crate) fn find_known(
+/// Somebody we know already, in one statement; none where that takes a closer look. They are held until the transaction ends: whoever
+/// forgets them at that moment waits, and ends what is begun for them here.
+pub(crate) fn lock_known(
     tx: &mut Tx<'_>,
     inbound: &InboundMessage,
     addresses: &[ContactAddress],
 ) -> Result<Option<Person>> {
     if let Some(id) = inbound.from.person {
         let unfit = || Error::Unfit(format!("person {id} not found"));
-        return persons::find_living(tx, id)?.map(Some).ok_or_else(unfit);
+        return persons::lock_living(tx, id)?.map(Some).ok_or_else(unfit);
     }
     let [address] = addresses else { return Ok(None) };
     let is_named = |person: &Person| !person.name.is_empty() || inbound.from.name.is_none();
-    Ok(persons::find_by_address(tx, address)?.filter(is_named))
+    Ok(persons::lock_by_address(tx, address)?.filter(is_named))
 }
 
 /// The person, made where nobody has any of the addresses. They are held until the transaction ends.

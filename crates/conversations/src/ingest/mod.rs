@@ -77,7 +77,7 @@ fn ingest_once(
 ) -> Result<IngestOutcome> {
     let inbound = &incoming.inbound;
     let addresses = sender_identity::addresses(inbound)?;
-    if let Some(person) = sender_identity::find_known(tx, inbound, &addresses)? {
+    if let Some(person) = sender_identity::lock_known(tx, inbound, &addresses)? {
         return match try_ingest(tx, ingest_services, incoming, person)? {
             Some(ingested) => Ok(ingested),
             None => load_duplicate(tx, incoming, &addresses),

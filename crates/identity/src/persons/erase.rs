@@ -62,12 +62,21 @@ pub fn is_forgotten(tx: &mut Tx<'_>, person: PersonId) -> Result<bool> {
     Ok(found.is_some())
 }
 
-/// Refuses what is done for somebody who was forgotten, or is being forgotten.
+/// Refuses what is done for somebody who was forgotten, or is being forgotten. Others are held until the transaction ends: whoever forgets
+/// them waits, and sees what was done.
 pub fn check_not_forgotten(tx: &mut Tx<'_>, person: PersonId) -> Result<()> {
-    if is_forgotten(tx, person)? {
-        return Err(Error::Refused(format!("person {person} was forgotten")));
+    let forgotten_at: Option<Option<Timestamp>> = tx.optional(
+        (
+            "SELECT forgotten_at FROM persons WHERE tenant_id = $1 AND id = $2",
+            "SELECT forgotten_at FROM persons WHERE tenant_id = $1 AND id = $2 FOR KEY SHARE",
+        ),
+        params![person],
+        |row| row.get(0),
+    )?;
+    match forgotten_at.flatten() {
+        None => Ok(()),
+        Some(_) => Err(Error::Refused(format!("person {person} was forgotten"))),
     }
-    Ok(())
 }
 
 /// Somebody and those who turned out to be them, held until the transaction ends: whoever merges one of them, gives them an address or

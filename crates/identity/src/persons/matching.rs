@@ -69,6 +69,11 @@ pub fn lock_living(tx: &mut Tx<'_>, id: PersonId) -> Result<Option<Person>> {
     })
 }
 
+/// Whose address it is, held until the transaction ends, as [`lock_living`] holds them.
+pub fn lock_by_address(tx: &mut Tx<'_>, address: &ContactAddress) -> Result<Option<Person>> {
+    find_known(tx, std::slice::from_ref(address))
+}
+
 fn find_known(tx: &mut Tx<'_>, addresses: &[ContactAddress]) -> Result<Option<Person>> {
     for address in addresses {
         let key = AddressKey::of(tx, address)?;

@@ -16,7 +16,7 @@ pub use erase::{
     PERSONAL_DATA, check_not_forgotten, detach, find_head, is_forgotten, list_group, lock_group,
 };
 pub use lists::{PersonFilter, list, list_by_name, list_members};
-pub use matching::{PersonMatch, find_or_add, lock_living};
+pub use matching::{PersonMatch, find_or_add, lock_by_address, lock_living};
 pub use merge::{PersonMerge, merge};
 pub use operator::find_or_add_operator;
 pub(crate) use operator::sync_operator_role;

@@ -94,6 +94,40 @@ on_both_engines! {
         assert_eq!(left, []);
     }
 
+    async fn who_is_written_for_at_the_same_moment_is_forgotten_behind_it(test: TestDb) {
+        // SQLite has one writer: neither meets the other.
+        if test.engine() != DatabaseEngine::Postgres {
+            return;
+        }
+        type Look = fn(&mut Tx<'_>, PersonId, &ContactAddress) -> Result<()>;
+        let looks: [Look; 3] = [
+            |tx, _, phone| persons::lock_by_address(tx, phone).map(|found| assert!(found.is_some())),
+            |tx, person, _| persons::lock_living(tx, person).map(|found| assert!(found.is_some())),
+            |tx, person, _| persons::check_not_forgotten(tx, person),
+        ];
+        let (shop, now) = (test.add_tenant("shop").await, test.clock.now());
+        let second = test.open_again().await;
+        for (at, look) in looks.into_iter().enumerate() {
+            let phone = ContactAddress::phone(&format!("981234567{at}")).unwrap();
+            let gone = add(&test, shop, &Person::new(&test.ids, "Meera", now), &[&phone]).await;
+            let hold = UnitHold::default();
+            let held = hold.clone();
+            let writing = second.write(shop, move |tx| -> Result<bool> {
+                look(tx, gone, &phone)?;
+                held.wait();
+                persons::is_forgotten(tx, gone)
+            });
+            let forgetting = hold.run_against(&test, test.db.write(shop, move |tx| -> Result<()> {
+                lock_group(tx, gone)?;
+                detach(tx, gone, now)
+            }));
+            let (seen, forgotten) = tokio::join!(writing, forgetting);
+            assert!(!seen.unwrap() && forgotten.is_ok(), "{at}: {forgotten:?}");
+            let late = test.db.write(shop, move |tx| persons::check_not_forgotten(tx, gone)).await;
+            assert!(matches!(late, Err(Error::Refused(_))), "{late:?}");
+        }
+    }
+
     async fn codes_that_were_sent_to_them_go(test: TestDb) {
         let (shop, now) = (test.add_tenant("shop").await, test.clock.now());
         let (own, typed) = (ContactAddress::phone("9812345678").unwrap(), ContactAddress::phone("9812345679").unwrap());

@@ -1,6 +1,7 @@
 //! The table of acts.
 
 use munshi_identity::Principal;
+use munshi_identity::persons::check_not_forgotten;
 use munshi_store::{
     Cursor, Error as StoreError, JsonText, Page, PageRequest, Row, SealedCell, SealedColumn, Tx, params,
     sql_in_both_orders,
@@ -164,6 +165,7 @@ pub(super) struct ActUpdate<'a> {
     pub consent: Option<ConsentId>,
 }
 
+/// Refused for somebody who was forgotten.
 pub(super) fn insert(
     tx: &mut Tx<'_>,
     proposal: &Proposal,
@@ -172,6 +174,9 @@ pub(super) fn insert(
     now: Timestamp,
 ) -> Result<()> {
     let (tool, caller) = (proposal.tool.as_deref(), &proposal.caller);
+    if let Some(person) = caller.principal.person {
+        check_not_forgotten(tx, person)?;
+    }
     let stored = ActBasis {
         wanted: proposal.wanted,
         caller: caller.clone(),
