@@ -52,4 +52,5 @@ pub use spool::SpooledFile;
 pub use sweep::{SWEEP, SweepJob, SweepReport};
 pub use usage::{BlobUsage, load_usage};
 
-pub const MIGRATIONS: &[munshi_store::Migration] = &[munshi_store::migration!("0070_blobs")];
+pub const MIGRATIONS: &[munshi_store::Migration] =
+    &[munshi_store::migration!("0070_blobs"), munshi_store::migration!("0087_blobs_by_person")];

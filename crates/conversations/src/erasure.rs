@@ -118,12 +118,13 @@ pub(crate) fn erase_runs(tx: &mut Tx<'_>, runs: &[Uuid]) -> Result<u64> {
         munshi_llm::calls::erase_words(tx, *id)?;
         erased += tx.execute(
             (
-                "UPDATE runs SET reply_to = NULL, reason = NULL, snapshot = '{}', result = NULL
+                "UPDATE runs SET reply_to = NULL, reason = NULL, snapshot = '{}', result = NULL, emptied = TRUE
                  WHERE tenant_id = $1 AND id = $2
-                   AND (reply_to IS NOT NULL OR reason IS NOT NULL OR snapshot <> '{}' OR result IS NOT NULL)",
-                "UPDATE runs SET reply_to = NULL, reason = NULL, snapshot = '{}'::jsonb, result = NULL
+                   AND (NOT emptied OR reply_to IS NOT NULL OR reason IS NOT NULL OR snapshot <> '{}' OR result IS NOT NULL)",
+                "UPDATE runs SET reply_to = NULL, reason = NULL, snapshot = '{}'::jsonb, result = NULL, emptied = TRUE
                  WHERE tenant_id = $1 AND id = $2
-                   AND (reply_to IS NOT NULL OR reason IS NOT NULL OR snapshot <> '{}'::jsonb OR result IS NOT NULL)",
+                   AND (NOT emptied OR reply_to IS NOT NULL OR reason IS NOT NULL OR snapshot <> '{}'::jsonb
+                        OR result IS NOT NULL)",
             ),
             params![*id],
         )?;

@@ -29,17 +29,21 @@ impl ErasureService {
     pub async fn carry_out(&self, tenant: TenantId, id: ErasureId) -> Result<Option<Erasure>> {
         let Some(erasure) = self.find(tenant, id).await? else { return Ok(None) };
         if erasure.ended_at.is_none() {
-            if erasure.destroyed_at.is_none() {
-                self.wait_for_runs(tenant, &erasure.persons).await?;
-                self.end_what_is_open(tenant, &erasure).await?;
-            }
-            self.destroy_keys(tenant, &erasure).await?;
-            // What was let in before that, or went on for longer, can write nothing more.
-            self.end_what_is_open(tenant, &erasure).await?;
-            in_background(self.erase_rows(tenant, &erasure)).await?;
-            self.end(tenant, id).await?;
+            in_background(self.work_on(tenant, &erasure)).await?;
         }
         self.find(tenant, id).await
+    }
+
+    async fn work_on(&self, tenant: TenantId, erasure: &Erasure) -> Result<()> {
+        if erasure.destroyed_at.is_none() {
+            self.wait_for_runs(tenant, &erasure.persons).await?;
+            self.end_what_is_open(tenant, erasure).await?;
+        }
+        self.destroy_keys(tenant, erasure).await?;
+        // What was let in before that, or went on for longer, can write nothing more.
+        self.end_what_is_open(tenant, erasure).await?;
+        self.erase_rows(tenant, erasure).await?;
+        self.end(tenant, erasure.id).await
     }
 
     /// The same for whoever has just begun one: what fails is gone on with by a job.

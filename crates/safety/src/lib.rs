@@ -48,6 +48,7 @@ pub const MIGRATIONS: &[Migration] = &[
     migration!("0058_act_undo"),
     migration!("0082_transient_acts"),
     migration!("0083_consents"),
+    migration!("0086_acts_by_person"),
 ];
 
 /// Rows from before they were sealed, for those who seal them.

@@ -8,7 +8,7 @@ use std::time::Duration;
 use munshi_jobs::schedule::{Schedule, ScheduleRule};
 use munshi_jobs::{Job, JobFailure, JobKind, JobRegistry};
 use munshi_safety::policy::{self, RetentionPeriods};
-use munshi_store::{Db, JsonText, Row, Tx, params};
+use munshi_store::{Db, JsonText, Row, Tx, in_background, params};
 use munshi_types::{Clock, Id, MessageId, PersonId, RunId, TenantId, Timestamp, Zone};
 use serde::Serialize;
 use tokio::sync::Mutex;
@@ -83,7 +83,7 @@ impl ArchiveJob {
         let archivist = self.clone();
         registry.add(JobKind::new(KIND).limit(1), move |job| {
             let archivist = archivist.clone();
-            async move { archivist.run(&job).await }
+            async move { in_background(archivist.run(&job)).await }
         });
     }
 

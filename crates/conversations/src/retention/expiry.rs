@@ -92,16 +92,8 @@ fn expire_messages(tx: &mut Tx<'_>, before: Timestamp) -> Result<u64> {
 /// What runs without a message have left, and those whose messages went to the archive.
 fn expire_runs(tx: &mut Tx<'_>, before: Timestamp) -> Result<u64> {
     let found = tx.all(
-        (
-            "SELECT id FROM runs WHERE tenant_id = $1 AND began_at < $2 AND ended_at < $2
-               AND (reply_to IS NOT NULL OR reason IS NOT NULL OR snapshot <> '{}' OR result IS NOT NULL
-                    OR EXISTS (SELECT 1 FROM run_steps s WHERE s.tenant_id = $1 AND s.run_id = runs.id))
-             ORDER BY began_at, id LIMIT $3",
-            "SELECT id FROM runs WHERE tenant_id = $1 AND began_at < $2 AND ended_at < $2
-               AND (reply_to IS NOT NULL OR reason IS NOT NULL OR snapshot <> '{}'::jsonb OR result IS NOT NULL
-                    OR EXISTS (SELECT 1 FROM run_steps s WHERE s.tenant_id = $1 AND s.run_id = runs.id))
-             ORDER BY began_at, id LIMIT $3",
-        ),
+        "SELECT id FROM runs WHERE tenant_id = $1 AND NOT emptied AND began_at < $2 AND ended_at < $2
+         ORDER BY began_at, id LIMIT $3",
         params![before, BATCH],
         |row| row.get(0),
     )?;

@@ -53,7 +53,7 @@ pub fn end_open(tx: &mut Tx<'_>, person: PersonId, now: Timestamp) -> Result<u64
     tx.execute(
         "UPDATE approvals SET state = 'expired', answered_at = $3
          WHERE tenant_id = $1 AND state = 'pending'
-           AND act_id IN (SELECT id FROM acts WHERE tenant_id = $1 AND person_id = $2)",
+           AND EXISTS (SELECT 1 FROM acts a WHERE a.tenant_id = $1 AND a.id = approvals.act_id AND a.person_id = $2)",
         params![person, now],
     )?;
     tx.execute(
