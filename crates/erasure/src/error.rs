@@ -19,6 +19,12 @@ pub enum Error {
     #[error("{0}")]
     Refused(String),
 
+    /// An export does not go on from there.
+    #[error(
+        "must be the `next` of the previous page; begin again where the person was merged with others meanwhile"
+    )]
+    InvalidPosition,
+
     /// The task that waited for the keys was stopped.
     #[error("erasing was interrupted: {0}")]
     Interrupted(String),

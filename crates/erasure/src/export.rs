@@ -54,10 +54,10 @@ pub struct ExportPage {
 /// Where an export is.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ExportPosition {
-    /// In a kind, at one of those it is about, behind a row.
+    /// In a kind, at the person or record it is about, behind a row.
     Kind {
         kind: String,
-        subject: usize,
+        subject: Uuid,
         after: Uuid,
     },
     Archive(Option<ArchivePosition>),
@@ -79,16 +79,16 @@ impl FromStr for ExportPosition {
     fn from_str(text: &str) -> std::result::Result<Self, Self::Err> {
         const INVALID: &str = "must be the `next` of the previous page";
         let mut parts = text.splitn(3, '~');
-        let (Some(kind), Some(number), Some(end)) = (parts.next(), parts.next(), parts.next()) else {
+        let (Some(kind), Some(middle), Some(end)) = (parts.next(), parts.next(), parts.next()) else {
             return Err(INVALID);
         };
-        let number = number.parse().map_err(|_| INVALID)?;
         if kind == ARCHIVED {
-            let at = (!end.is_empty()).then(|| ArchivePosition { file: end.to_owned(), lines: number });
+            let lines = middle.parse().map_err(|_| INVALID)?;
+            let at = (!end.is_empty()).then(|| ArchivePosition { file: end.to_owned(), lines });
             return Ok(Self::Archive(at));
         }
-        let after = end.parse().map_err(|_| INVALID)?;
-        Ok(Self::Kind { kind: kind.to_owned(), subject: number, after })
+        let (subject, after) = (middle.parse().map_err(|_| INVALID)?, end.parse().map_err(|_| INVALID)?);
+        Ok(Self::Kind { kind: kind.to_owned(), subject, after })
     }
 }
 
@@ -103,7 +103,8 @@ impl ExportSubject {
     }
 }
 
-/// The next records from the database; the position that follows may be in the archive.
+/// The next records from the database; the position that follows may be in the archive. One that is of nobody whom it is about is
+/// refused: an export that went on elsewhere would not be whole.
 pub fn load_page(
     tx: &mut Tx<'_>,
     packs: &PackRegistry,
@@ -119,7 +120,7 @@ pub fn load_page(
         }
         Some(ExportPosition::Kind { kind, subject, after }) => {
             let at = sources.iter().position(|source| source.kind == *kind && source.subject == *subject);
-            (at.unwrap_or(sources.len()), *after)
+            (at.ok_or(Error::InvalidPosition)?, *after)
         }
     };
     let mut page = PageBuilder { records: Vec::new(), bytes: 0, limit: limit as usize };
@@ -173,8 +174,8 @@ fn describe_line(line: &ArchivedLine) -> ExportedRecord {
 /// One kind of row of one of those it is about.
 struct Source {
     kind: String,
-    /// Which of the persons, or of the pack's records.
-    subject: usize,
+    /// The person, or the pack's record.
+    subject: Uuid,
     rows: SourceRows,
 }
 
@@ -202,17 +203,17 @@ impl Source {
 fn list_sources(packs: &PackRegistry, subject: &ExportSubject) -> Vec<Source> {
     let mut sources = Vec::new();
     for data in list_kinds().rev() {
-        for (at, person) in subject.persons.iter().enumerate() {
+        for person in &subject.persons {
             let rows = SourceRows::House(data, *person);
-            sources.push(Source { kind: data.name.to_owned(), subject: at, rows });
+            sources.push(Source { kind: data.name.to_owned(), subject: person.as_uuid(), rows });
         }
     }
     for known in &packs.subjects {
         let records = subject.records.get(known.pack).map_or(&[][..], Vec::as_slice);
         for data in known.data() {
-            for (at, record) in records.iter().enumerate() {
+            for record in records {
                 let kind = format!("{}: {}", known.pack, data.name);
-                sources.push(Source { kind, subject: at, rows: SourceRows::Pack(data, *record) });
+                sources.push(Source { kind, subject: *record, rows: SourceRows::Pack(data, *record) });
             }
         }
     }

@@ -1,16 +1,18 @@
 //! What somebody is told who asks for all that is known about them.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 use std::time::Duration;
 
 use munshi_conversations::retention::{ArchiveJob, Retention};
+use munshi_erasure::Error;
 use munshi_erasure::export::{
     ARCHIVED, ExportPosition, ExportSubject, ExportedRecord, load_archived_page, load_page,
 };
 use munshi_store::Tx;
 use munshi_test_support::{TestDb, on_both_engines};
-use munshi_types::Id;
+use munshi_types::{Id, PersonId};
+use uuid::Uuid;
 
 use crate::support::{PLANTED, Shop, migrations};
 
@@ -67,6 +69,20 @@ on_both_engines! {
         for (kind, count) in &done.counts {
             assert!(*count == 0 || kinds.contains(kind), "{kind} is forgotten and was not told: {kinds:?}");
         }
+    }
+
+    async fn an_export_goes_on_from_no_position_of_anothers(test: TestDb) {
+        let shop = Shop::open(&test).await;
+        let (packs, person, other) = (shop.app.packs.clone(), shop.person, shop.other);
+        let load = move |tx: &mut Tx<'_>| {
+            let subject = ExportSubject::load(tx, Some(person), BTreeMap::new())?;
+            let at = |whose: PersonId| format!("runs~{}~{}", whose.as_uuid(), Uuid::nil()).parse().unwrap();
+            let mut go_on = |whose| load_page(tx, &packs, &subject, Some(&at(whose)), 5);
+            Ok::<_, Error>((go_on(person)?, go_on(other)))
+        };
+        let (own, others) = test.db.read(shop.tenant, load).await.unwrap();
+        assert!(own.records.iter().any(|record| record.kind == "runs"), "{own:?}");
+        assert!(matches!(others, Err(Error::InvalidPosition)), "{others:?}");
     }
 
     async fn what_lies_in_the_archive_is_told_too(test: TestDb) {
