@@ -1,5 +1,6 @@
 //! All that is known about somebody, to be given to them. Who takes it out is written down.
 
+use munshi_conversations::retention::ArchivePosition;
 use munshi_erasure::export::{self, ExportPage, ExportPosition, ExportSubject, ExportedRecord};
 use munshi_identity::keys::{ApiAccess, Area};
 use munshi_pack::operation::{
@@ -85,13 +86,19 @@ impl Operation<HouseServices> for ExportPerson {
         let limit = ListInput { limit: input.limit, ..ListInput::default() }.page_size()?;
         let after = input.after.as_deref().map(str::parse::<ExportPosition>).transpose();
         let after = after.map_err(|problem| OperationError::field("after", problem))?;
-        let (page, subject) =
-            load(call, SubjectName { id: input.id, with: input.with }, after, limit).await?;
-        let page = match &page.next {
-            Some(ExportPosition::Archive(_)) if page.records.is_empty() => {
-                load_archived(call, subject, page.next, limit).await?
+        let named = SubjectName { id: input.id, with: input.with };
+        let subject = find_subject(call, named, after.clone()).await?;
+        let page = match after {
+            Some(ExportPosition::Archive(at)) => load_archived(call, subject, at, limit).await?,
+            after => {
+                let page = load(call, subject.clone(), after, limit).await?;
+                match page.next {
+                    Some(ExportPosition::Archive(at)) if page.records.is_empty() => {
+                        load_archived(call, subject, at, limit).await?
+                    }
+                    _ => page,
+                }
             }
-            _ => page,
         };
         Ok(PersonExportView {
             records: page.records.into_iter().map(PersonalRecordView::from).collect(),
@@ -109,12 +116,12 @@ fn check_reach(caller: &OperationCaller) -> Result<(), OperationError> {
     Err(OperationError::new(OperationErrorCode::Forbidden, what).hint("Use a key for the whole workspace."))
 }
 
-async fn load(
+/// Whose data it is. The audit is told before anything of it is read, in a unit as short as that: others wait for it.
+async fn find_subject(
     call: &HouseCall,
     named: SubjectName,
     after: Option<ExportPosition>,
-    limit: u32,
-) -> Result<(ExportPage, ExportSubject), OperationError> {
+) -> Result<ExportSubject, OperationError> {
     let (caller, packs) = (call.caller.clone(), call.services.parts.packs()?);
     call.read_audited(move |tx| {
         let finder = SubjectFinder { caller: &caller, packs: &packs, lock: SubjectLock::None };
@@ -122,28 +129,40 @@ async fn load(
         let person = found.person.as_ref().map(|person| person.id);
         let subject = ExportSubject::load(tx, person, found.record_ids());
         let subject = subject.map_err(OperationError::unavailable)?;
-        let page = export::load_page(tx, &packs, &subject, after.as_ref(), limit);
-        let page = page.map_err(OperationError::unavailable)?;
-        let payload = json!({ "persons": subject.persons, "records": subject.records, "after": after.map(|after| after.to_string()) });
+        let after = after.map(|after| after.to_string());
+        let payload = json!({ "persons": subject.persons, "records": subject.records, "after": after });
         let named = person.map(|person| person.to_string());
         tx.note("person.exported", named.unwrap_or_else(|| "record".to_owned()), payload);
-        Ok((page, subject))
+        Ok(subject)
     })
     .await
 }
 
-/// From files: no other unit waits meanwhile.
+async fn load(
+    call: &HouseCall,
+    subject: ExportSubject,
+    after: Option<ExportPosition>,
+    limit: u32,
+) -> Result<ExportPage, OperationError> {
+    let packs = call.services.parts.packs()?;
+    call.read(move |tx| {
+        let page = export::load_page(tx, &packs, &subject, after.as_ref(), limit);
+        page.map_err(|error| match error {
+            munshi_erasure::Error::InvalidPosition => OperationError::field("after", &error.to_string()),
+            error => OperationError::unavailable(error),
+        })
+    })
+    .await
+}
+
+/// From files, which a reader holds up nobody with.
 async fn load_archived(
     call: &HouseCall,
     subject: ExportSubject,
-    from: Option<ExportPosition>,
+    from: Option<ArchivePosition>,
     limit: u32,
 ) -> Result<ExportPage, OperationError> {
     let (folder, tenant) = (call.services.parts.archive_folder(), call.tenant.id);
-    let from = match from {
-        Some(ExportPosition::Archive(at)) => at,
-        _ => None,
-    };
     call.read(move |tx| {
         let page = export::load_archived_page(tx, (&folder, tenant), &subject, from.as_ref(), limit);
         page.map_err(OperationError::unavailable)
