@@ -4,7 +4,7 @@
 use std::collections::BTreeSet;
 use std::time::Duration;
 
-use munshi_safety::acts;
+use munshi_safety::acts::{self, ActExpiry};
 use munshi_safety::policy::RetentionPeriods;
 use munshi_store::{Db, Tx, params};
 use munshi_types::{Id, MessageId, RunId, TenantId, Timestamp};
@@ -47,7 +47,7 @@ pub async fn expire(
         report.files = repeat(db, tenant, move |tx| Ok(munshi_blobs::expire(tx, before, BATCH)?)).await?;
     }
     if let Some(before) = find_end(periods.acts_days, now) {
-        report.acts = repeat(db, tenant, move |tx| Ok(acts::expire(tx, before, BATCH)?)).await?;
+        report.acts = repeat(db, tenant, move |tx| expire_acts(tx, before, now)).await?;
     }
     Ok(report)
 }
@@ -99,4 +99,13 @@ fn expire_runs(tx: &mut Tx<'_>, before: Timestamp) -> Result<u64> {
     )?;
     erase_runs(tx, &found)?;
     Ok(found.len() as u64)
+}
+
+fn expire_acts(tx: &mut Tx<'_>, before: Timestamp, now: Timestamp) -> Result<u64> {
+    let open_runs = tx.all(
+        "SELECT id FROM runs WHERE tenant_id = $1 AND ended_at IS NULL AND began_at < $2",
+        params![before],
+        |row| row.get(0),
+    )?;
+    Ok(acts::expire(tx, &ActExpiry { before, now, open_runs }, BATCH)?)
 }

@@ -15,8 +15,8 @@ mod coming_in;
 mod counted;
 mod days;
 mod ending;
+mod expired_acts;
 mod forgotten;
-
 mod holding;
 mod kept;
 mod leaving;

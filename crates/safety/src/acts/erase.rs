@@ -1,8 +1,8 @@
 //! The acts of somebody who is forgotten, with the questions about them.
 
 use munshi_identity::PersonalData;
-use munshi_store::{Result, Tx, params};
-use munshi_types::{ActId, PersonId, Timestamp};
+use munshi_store::{JsonText, Result, Tx, params};
+use munshi_types::{ActId, Id, PersonId, RunId, Timestamp};
 use serde_json::{Value, json};
 use uuid::Uuid;
 
@@ -82,15 +82,41 @@ fn erase_acts(tx: &mut Tx<'_>, acts: &[Uuid]) -> Result<u64> {
     Ok(erased)
 }
 
+/// Which acts are past their time.
+#[derive(Clone, Debug)]
+pub struct ActExpiry {
+    pub before: Timestamp,
+    pub now: Timestamp,
+    /// Runs that have begun before then and go on: what they did stays with them.
+    pub open_runs: Vec<RunId>,
+}
+
 /// Deletes acts that ended before a time, with the questions about them, and says how many. One that somebody is still asked about
-/// stays.
-pub fn expire(tx: &mut Tx<'_>, before: Timestamp, limit: u32) -> Result<u64> {
+/// stays, and so does one that can be taken back or is being taken back.
+pub fn expire(tx: &mut Tx<'_>, expiry: &ActExpiry, limit: u32) -> Result<u64> {
+    let open_runs: Vec<String> =
+        expiry.open_runs.iter().map(|run| run.as_uuid().simple().to_string()).collect();
     let found = tx.all(
-        "SELECT id FROM acts WHERE tenant_id = $1 AND began_at < $2 AND ended_at < $2
-           AND NOT EXISTS (SELECT 1 FROM approvals p
-                           WHERE p.tenant_id = $1 AND p.act_id = acts.id AND p.state = 'pending')
-         ORDER BY began_at, id LIMIT $3",
-        params![before, limit],
+        (
+            "SELECT id FROM acts WHERE tenant_id = $1 AND began_at < $2 AND ended_at < $2
+               AND (undo_until IS NULL OR undo_until <= $3)
+               AND (run_id IS NULL OR run_id NOT IN (SELECT unhex(value) FROM json_each($4)))
+               AND NOT EXISTS (SELECT 1 FROM acts u
+                               WHERE u.tenant_id = $1 AND u.id = acts.undone_by AND u.ended_at IS NULL)
+               AND NOT EXISTS (SELECT 1 FROM approvals p
+                               WHERE p.tenant_id = $1 AND p.act_id = acts.id AND p.state = 'pending')
+             ORDER BY began_at, id LIMIT $5",
+            "SELECT id FROM acts WHERE tenant_id = $1 AND began_at < $2 AND ended_at < $2
+               AND (undo_until IS NULL OR undo_until <= $3)
+               AND (run_id IS NULL OR run_id <> ALL (
+                      ARRAY(SELECT one.value::uuid FROM jsonb_array_elements_text($4::jsonb) AS one)))
+               AND NOT EXISTS (SELECT 1 FROM acts u
+                               WHERE u.tenant_id = $1 AND u.id = acts.undone_by AND u.ended_at IS NULL)
+               AND NOT EXISTS (SELECT 1 FROM approvals p
+                               WHERE p.tenant_id = $1 AND p.act_id = acts.id AND p.state = 'pending')
+             ORDER BY began_at, id LIMIT $5",
+        ),
+        params![expiry.before, expiry.now, JsonText::of(&open_runs)?, limit],
         |row| row.get(0),
     )?;
     erase_acts(tx, &found)

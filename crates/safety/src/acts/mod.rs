@@ -28,7 +28,7 @@ pub use begin::{ActDecision, begin};
 pub use deferred_audit::DeferredAuditEntries;
 pub use description::describe_call as in_plain_words;
 pub use digest::ActDigest;
-pub use erase::{PERSONAL_DATA, end_open, expire};
+pub use erase::{ActExpiry, PERSONAL_DATA, end_open, expire};
 pub use finish::{ActOutcome, LOGIN_NEEDED, finish};
 pub use open_tools::check_open;
 pub use permit::{Permit, PermitMode};
