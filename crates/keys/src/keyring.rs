@@ -68,8 +68,9 @@ pub struct CachedKeyring {
 }
 
 /// What this process has learnt of keys that were destroyed.
-#[derive(Clone, Copy)]
 struct SeenDestructions {
+    /// What the last look found: of the newest ones, which every look finds.
+    last: HashSet<(TenantId, DataKeyId)>,
     /// The latest time that one was seen to be destroyed at, by the clock of whoever destroyed it.
     until: Option<Timestamp>,
     /// When it was last asked, with an answer; at first, when this process began.
@@ -122,7 +123,7 @@ impl CachedKeyring {
             owners: TwoGenerations::new(most),
             ahead: HashMap::new(),
         };
-        let seen = SeenDestructions { until: None, asked_at: clock.now() };
+        let seen = SeenDestructions { last: HashSet::new(), until: None, asked_at: clock.now() };
         Self {
             source: Box::new(source),
             clock,
@@ -141,13 +142,20 @@ impl CachedKeyring {
     /// Lets go of keys in memory, and says how many were there.
     fn drop_keys(&self, destroyed: &HashSet<(TenantId, DataKeyId)>) -> usize {
         let (mut known, mut dropped) = (self.known(), 0);
-        known.data.retain(|key, value| {
-            let is_gone = destroyed.contains(key) && matches!(value, CachedKey::Live(_));
-            dropped += usize::from(is_gone);
-            !is_gone
-        });
-        known.owners.retain(|(tenant, _), key| !destroyed.contains(&(*tenant, *key)));
+        for key in destroyed {
+            if matches!(known.data.peek(key), Some(CachedKey::Live(_))) {
+                known.data.remove(key);
+                dropped += 1;
+            }
+        }
         dropped
+    }
+
+    /// Forgets whose keys these were. It looks through all owners that are known.
+    fn drop_owners(&self, destroyed: &HashSet<(TenantId, DataKeyId)>) {
+        if !destroyed.is_empty() {
+            self.known().owners.retain(|(tenant, _), key| !destroyed.contains(&(*tenant, *key)));
+        }
     }
 
     /// Lets go of every person's key: none of them is surely there still. Those that tenants' own text is sealed by stay, which nobody
@@ -304,7 +312,9 @@ impl Keyring for CachedKeyring {
 
     fn destroy_keys(&self, entry: &KeyErasure) -> munshi_store::Result<()> {
         self.source.destroy(entry).map_err(Error::into_store)?;
-        self.drop_keys(&entry.keys.iter().map(|key| (entry.tenant, *key)).collect());
+        let destroyed = entry.keys.iter().map(|key| (entry.tenant, *key)).collect();
+        self.drop_keys(&destroyed);
+        self.drop_owners(&destroyed);
         Ok(())
     }
 
@@ -328,9 +338,15 @@ impl Keyring for CachedKeyring {
             error.into_store()
         })?;
         let latest = destroyed.iter().map(|key| key.at).max();
-        let dropped = self.drop_keys(&destroyed.iter().map(|key| (key.tenant, key.id)).collect());
-        let mut seen = self.seen();
-        *seen = SeenDestructions { until: seen.until.max(latest), asked_at: now };
+        let destroyed: HashSet<_> = destroyed.iter().map(|key| (key.tenant, key.id)).collect();
+        let dropped = self.drop_keys(&destroyed);
+        let new = {
+            let mut seen = self.seen();
+            let new = destroyed.difference(&seen.last).copied().collect();
+            *seen = SeenDestructions { last: destroyed, until: seen.until.max(latest), asked_at: now };
+            new
+        };
+        self.drop_owners(&new);
         Ok(dropped)
     }
 

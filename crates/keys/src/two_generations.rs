@@ -33,6 +33,16 @@ impl<K: Eq + Hash + Copy, V: Clone> TwoGenerations<K, V> {
         self.young.insert(key, value);
     }
 
+    /// Without counting as use.
+    pub(crate) fn peek(&self, key: &K) -> Option<&V> {
+        self.young.get(key).or_else(|| self.old.get(key))
+    }
+
+    pub(crate) fn remove(&mut self, key: &K) {
+        self.young.remove(key);
+        self.old.remove(key);
+    }
+
     /// So many entries stay beside one another whatever else was there, if nobody else puts any in meanwhile.
     pub(crate) fn room(&self) -> usize {
         self.most / 2
@@ -58,8 +68,11 @@ mod tests {
             assert!(map.young.len() + map.old.len() <= 10);
         }
         assert_eq!(map.get(&1), None);
-        map.retain(|key, _| *key != 0);
-        assert_eq!(map.get(&0), None);
+        assert_eq!(map.peek(&0), Some(&"kept"));
+        map.remove(&0);
+        assert_eq!((map.peek(&0), map.get(&0)), (None, None));
+        map.retain(|_, _| false);
+        assert!(map.young.is_empty() && map.old.is_empty());
     }
 
     #[test]
