@@ -21,7 +21,7 @@ pub use keeper::{
     KeeperKeyRecord, NewKeeperKey, add_keeper_key, find_keeper_key, list_keeper_keys, render_keeper_maker,
     revoke_keeper_key,
 };
-pub use role_loss::{list_of_person, revoke_after_role_loss};
+pub use role_loss::{list_of_person, revoke_after_role_loss, revoke_of_person};
 pub(crate) use rows::revoke_made_by;
 pub use rows::{
     add, ends_with, find, find_by_handle, find_by_name, has_common_maker, has_keeper_maker, list,

@@ -20,17 +20,38 @@ pub fn revoke_after_role_loss(
     if !is_lower(held_role(after), held_role(before)) {
         return Ok(Vec::new());
     }
+    let made = list_made_by(tx, before.id)?;
+    let revoked = revoke_all(tx, made, now)?;
+    end_secrets(tx, before.id, now)?;
+    Ok(revoked)
+}
+
+/// Takes back what stands for somebody who is forgotten, and what they have made; gives the keys that were good until now. Of a key that
+/// somebody else rotated since, the secret that they know ends.
+pub fn revoke_of_person(tx: &mut Tx<'_>, person: PersonId, now: Timestamp) -> Result<Vec<ApiKeyRecord>> {
+    let mut theirs = list_of_person(tx, person)?;
+    theirs.extend(list_made_by(tx, person)?);
+    let revoked = revoke_all(tx, theirs, now)?;
+    end_secrets(tx, person, now)?;
+    Ok(revoked)
+}
+
+fn revoke_all(tx: &mut Tx<'_>, keys: Vec<KeyId>, now: Timestamp) -> Result<Vec<ApiKeyRecord>> {
     let mut revoked = Vec::new();
-    for id in list_made_by(tx, before.id)? {
+    for id in keys {
         if let Some(one) = revoke_with_children(tx, id, now)? {
             revoked.extend(one.changed.then_some(one.key).into_iter().chain(one.made_with_it));
         }
     }
+    Ok(revoked)
+}
+
+fn end_secrets(tx: &mut Tx<'_>, maker: PersonId, now: Timestamp) -> Result<()> {
     tx.execute(
         "UPDATE api_key_secrets SET ends_at = $3 WHERE tenant_id = $1 AND maker_person = $2 AND ends_at > $3",
-        params![before.id, now],
+        params![maker, now],
     )?;
-    Ok(revoked)
+    Ok(())
 }
 
 /// Who has left has none.

@@ -3,7 +3,7 @@
 use munshi_conversations::erasure::list_open_runs;
 use munshi_conversations::{cancel, runs};
 use munshi_erasure::{self as erasure, Erasure, ErasureReceipt, ErasureRequest, ErasureService};
-use munshi_identity::keys::{ApiAccess, Area};
+use munshi_identity::keys::{self, ApiAccess, Area};
 use munshi_identity::{Person, persons};
 use munshi_pack::operation::{
     CallerClass, Operation, OperationEffect, OperationError, OperationErrorCode, OperationSpec, RouteMethod,
@@ -15,7 +15,7 @@ use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
 use super::data_subject::{PackRecord, SubjectFinder, SubjectLock, SubjectName};
-use super::rules::revoke_keys;
+use super::rules::note_revoked;
 use crate::erasures::ErasureView;
 use crate::turn_errors::convert_turn_error;
 use crate::{HouseCall, HouseServices};
@@ -103,6 +103,8 @@ async fn begin(
         if let Some(person) = &whom.person {
             for one in persons::lock_group(tx, person.id)? {
                 stopped.extend(list_open_runs(tx, one)?);
+                let revoked = keys::revoke_of_person(tx, one, now)?;
+                note_revoked(tx, &known, &revoked, "whom it stood for, or who made it, is forgotten");
             }
             for &run in &stopped {
                 match has_engine {
@@ -112,8 +114,6 @@ async fn begin(
                         .map_err(convert_turn_error)?,
                 }
             }
-            let gone = Person { left_at: Some(now), ..person.clone() };
-            revoke_keys(tx, &known, person, &gone, now)?;
         }
         let request = ErasureRequest {
             id: service.ids.next(),

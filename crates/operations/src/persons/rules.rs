@@ -1,6 +1,6 @@
 //! What every change of somebody is held to.
 
-use munshi_identity::keys::{self, ApiKeyCache, KeySpeaker};
+use munshi_identity::keys::{self, ApiKeyCache, ApiKeyRecord, KeySpeaker};
 use munshi_identity::{ContactAddress, ContactAddressError, Person, Role, persons};
 use munshi_pack::operation::{OperationCaller, OperationError, OperationErrorCode};
 use munshi_store::{AdminTx, Tx};
@@ -99,13 +99,23 @@ pub(super) fn revoke_keys(
     now: Timestamp,
 ) -> Result<(), OperationError> {
     let revoked = keys::revoke_after_role_loss(tx, before, after, now)?;
-    for key in &revoked {
-        let payload = json!({ "name": key.name, "why": "its maker lost the role that made it" });
+    note_revoked(tx, known, &revoked, "its maker lost the role that made it");
+    Ok(())
+}
+
+/// Tells the audit, and this node once it is committed.
+pub(super) fn note_revoked(
+    tx: &mut AdminTx<'_, '_>,
+    known: &ApiKeyCache,
+    revoked: &[ApiKeyRecord],
+    why: &str,
+) {
+    for key in revoked {
+        let payload = json!({ "name": key.name, "why": why });
         tx.note("api_key.revoked", key.id.to_string(), payload);
     }
     let (known, ids) = (known.clone(), revoked.iter().map(|key| key.id).collect::<Vec<_>>());
     tx.after_commit(move || known.invalidate(&ids));
-    Ok(())
 }
 
 /// No address that is another's.

@@ -28,10 +28,16 @@ on_both! {
         house.call("POST", &path, &owner, None).await.refused(403, "forbidden");
         let refused = house.call("POST", &path, &eraser, None).await.refused(409, "conflict");
         assert!(refused.contains("leave"), "who works here leaves first: {refused}");
+        house.key_with(house.shop.tenant, KeySubject::Person(id.parse().unwrap()), None, None).await;
         house.call("POST", &format!("/v1/persons/{id}/leave"), &owner, None).await.is(200);
+        let good = "SELECT COUNT(*) FROM api_keys WHERE tenant_id = $1 AND person_id IS NOT NULL AND revoked_at IS NULL";
+        assert_eq!(house.number(house.shop.tenant, good).await, 1);
 
         let receipt = forget(&house, id.clone()).await;
         assert_eq!((&receipt["state"], &receipt["keys"]), (&json!("done"), &json!(1)));
+        assert_eq!(house.number(house.shop.tenant, good).await, 0);
+        let noted = "SELECT COUNT(*) FROM audit_entries WHERE tenant_id = $1 AND event = 'api_key.revoked'";
+        assert_eq!(house.number(house.shop.tenant, noted).await, 1);
         let shown = house.get(&format!("/v1/persons/{id}"), &owner).await.is(200);
         assert_eq!((&shown["name"], &shown["addresses"]), (&json!(""), &json!([])));
         let run = house.get(&format!("/v1/runs/{}", asked["run"].as_str().unwrap()), &owner).await.is(200).to_string();
