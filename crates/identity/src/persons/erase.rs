@@ -124,11 +124,16 @@ fn erase_persons(tx: &mut Tx<'_>, persons: &[Uuid]) -> Result<u64> {
             (
                 "UPDATE persons SET name = '', name_hash = NULL, tags = '[]', opened = '[]', closed = '[]', role = NULL,
                         language = NULL, visitor = TRUE, left_at = COALESCE(left_at, made_at)
-                 WHERE tenant_id = $1 AND id = $2 AND (name <> '' OR tags <> '[]' OR NOT visitor OR left_at IS NULL)",
+                 WHERE tenant_id = $1 AND id = $2
+                   AND (name <> '' OR name_hash IS NOT NULL OR tags <> '[]' OR opened <> '[]' OR closed <> '[]'
+                        OR role IS NOT NULL OR language IS NOT NULL OR NOT visitor OR left_at IS NULL)",
                 "UPDATE persons SET name = '', name_hash = NULL, tags = '[]'::jsonb, opened = '[]'::jsonb,
                         closed = '[]'::jsonb, role = NULL, language = NULL, visitor = TRUE,
                         left_at = COALESCE(left_at, made_at)
-                 WHERE tenant_id = $1 AND id = $2 AND (name <> '' OR tags <> '[]'::jsonb OR NOT visitor OR left_at IS NULL)",
+                 WHERE tenant_id = $1 AND id = $2
+                   AND (name <> '' OR name_hash IS NOT NULL OR tags <> '[]'::jsonb OR opened <> '[]'::jsonb
+                        OR closed <> '[]'::jsonb OR role IS NOT NULL OR language IS NOT NULL OR NOT visitor
+                        OR left_at IS NULL)",
             ),
             params![person],
         )?;

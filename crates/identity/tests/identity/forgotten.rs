@@ -5,7 +5,7 @@ use munshi_identity::persons::{add_address, detach, find_by_address, find_living
 use munshi_identity::{ContactAddress, MergeObstacle, Person, Role, persons};
 use munshi_store::{Error, Result, Tx, params};
 use munshi_test_support::{DatabaseEngine, TestDb, UnitHold, on_both_engines};
-use munshi_types::{Clock, PersonId, SystemRandom, TenantId};
+use munshi_types::{Clock, Id, PersonId, SystemRandom, TenantId};
 
 async fn add(test: &TestDb, shop: TenantId, person: &Person, addresses: &[&ContactAddress]) -> PersonId {
     let (person, id) = (person.clone(), person.id);
@@ -55,6 +55,29 @@ on_both_engines! {
         assert!(matches!(risen, Err(Error::Refused(_))), "{risen:?}");
         let sealed = test.db.write(shop, move |tx| persons::seal_by_person(tx, unknown)).await;
         assert!(matches!(sealed, Err(Error::Refused(_))), "{sealed:?}");
+    }
+
+    async fn of_somebody_who_never_said_a_name_nothing_is_left_either(test: TestDb) {
+        let (shop, now) = (test.add_tenant("shop").await, test.clock.now());
+        let visitor = Person {
+            language: Some("hi".parse().unwrap()),
+            opened: vec!["books.*".parse().unwrap()],
+            closed: vec!["stock.*".parse().unwrap()],
+            visitor: true,
+            ..Person::new(&test.ids, "", now)
+        };
+        let (gone, bare) = (visitor.id, Person { visitor: true, ..Person::new(&test.ids, "", now) });
+        let nobody = add(&test, shop, &bare, &[]).await;
+        add(&test, shop, &visitor, &[]).await;
+        let erased = test.db.write(shop, move |tx| -> Result<u64> {
+            for person in [gone, nobody] {
+                detach(tx, person, now)?;
+            }
+            (persons::PERSONAL_DATA[0].erase)(tx, &[gone.as_uuid(), nobody.as_uuid()])
+        }).await.unwrap();
+        assert_eq!(erased, 1, "of the other nothing was known");
+        let left = test.db.read(shop, move |tx| persons::find(tx, gone)).await.unwrap().unwrap();
+        assert_eq!((left.language, left.opened, left.closed), (None, Vec::new(), Vec::new()));
     }
 
     async fn an_address_that_was_left_over_leads_nowhere(test: TestDb) {
