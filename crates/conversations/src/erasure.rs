@@ -108,7 +108,7 @@ fn list_runs(tx: &mut Tx<'_>, person: PersonId, after: Uuid, limit: u32) -> Resu
 }
 
 /// A run stays as what was spent on it; that its message was taken stays too, as a keyed hash, or a late retry of the channel's would
-/// begin it anew.
+/// begin it anew. See [`remove_outside_ids`].
 pub(crate) fn erase_runs(tx: &mut Tx<'_>, runs: &[Uuid]) -> Result<u64> {
     let mut erased = 0;
     for id in runs {
@@ -130,6 +130,17 @@ pub(crate) fn erase_runs(tx: &mut Tx<'_>, runs: &[Uuid]) -> Result<u64> {
         )?;
     }
     Ok(erased)
+}
+
+/// Takes from somebody's runs the keyed hashes of what channels called their messages, and says from how many. For when no channel sends one
+/// of them again: whoever has the key of hashes could try ids out on them.
+pub fn remove_outside_ids(tx: &mut Tx<'_>, person: PersonId, limit: u32) -> Result<u64> {
+    tx.execute(
+        "UPDATE runs SET outside_id = NULL WHERE tenant_id = $1 AND id IN (
+           SELECT id FROM runs WHERE tenant_id = $1 AND person_id = $2 AND outside_id IS NOT NULL AND ended_at IS NOT NULL
+           ORDER BY id LIMIT $3)",
+        params![person, limit],
+    )
 }
 
 fn list_sessions(tx: &mut Tx<'_>, person: PersonId, after: Uuid, limit: u32) -> Result<Vec<Uuid>> {

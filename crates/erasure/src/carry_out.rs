@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use munshi_conversations::erasure::{end_open_runs, has_held_run};
+use munshi_conversations::erasure::{end_open_runs, has_held_run, remove_outside_ids};
 use munshi_identity::{PersonalData, keys};
 use munshi_pack::alerts;
 use munshi_pack::operation::forget_answers;
@@ -14,6 +14,7 @@ use serde_json::json;
 use uuid::Uuid;
 
 use crate::error::{Error, Result};
+use crate::job::{LAST_RETRY, build_cleanup};
 use crate::rows::{self, Erasure};
 use crate::service::ErasureService;
 use crate::steps::list_kinds;
@@ -184,8 +185,18 @@ impl ErasureService {
         Ok(())
     }
 
+    /// That their messages were taken stays until no channel sends one of them again.
+    pub async fn remove_message_ids(&self, tenant: TenantId, id: ErasureId) -> Result<()> {
+        let Some(erasure) = self.find(tenant, id).await? else { return Ok(()) };
+        for person in erasure.persons {
+            let remove = move |tx: &mut Tx<'_>| remove_outside_ids(tx, person, BATCH);
+            while in_background(self.db.write(tenant, remove)).await.map_err(Error::Store)? > 0 {}
+        }
+        Ok(())
+    }
+
     async fn end(&self, tenant: TenantId, id: ErasureId) -> Result<()> {
-        let (now, ids) = (self.clock.now(), self.ids.clone());
+        let (now, ids, queue) = (self.clock.now(), self.ids.clone(), self.queue.clone());
         let end = move |tx: &mut Tx<'_>| {
             let Some(erasure) = rows::lock(tx, id)? else { return Ok(()) };
             if rows::end(tx, id, now)? {
@@ -195,6 +206,9 @@ impl ErasureService {
                     subject: id.to_string(),
                     payload: json!({ "counts": erasure.counts }),
                 };
+                if !erasure.persons.is_empty() {
+                    queue.enqueue(tx, &build_cleanup(id)?.run_at(now.plus(LAST_RETRY)))?;
+                }
                 audit::append(tx, &entry, now, &ids)?;
             }
             Ok::<_, Error>(())

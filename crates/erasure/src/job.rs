@@ -1,5 +1,7 @@
 //! Going on with what whoever asked could not end.
 
+use std::time::Duration;
+
 use munshi_jobs::schedule::{self, Schedule, ScheduleRule};
 use munshi_jobs::{Job, JobFailure, JobKind, JobRegistry, NewJob};
 use munshi_store::Db;
@@ -10,6 +12,11 @@ use crate::error::Error;
 use crate::service::ErasureService;
 
 pub const ERASE: &str = "erasure.carry_out";
+
+/// The kind of the job that removes what is kept for channels' retries alone.
+const REMOVE_MESSAGE_IDS: &str = "erasure.remove_message_ids";
+/// No channel sends a message again that was said so long ago.
+pub(crate) const LAST_RETRY: Duration = Duration::from_secs(30 * 86_400);
 
 /// The kind of the job that looks for erasures without one, and the name of its schedule.
 const RESUME: &str = "erasure.resume";
@@ -25,13 +32,26 @@ pub(crate) fn build_job(erasure: ErasureId) -> Result<NewJob, Error> {
     Ok(NewJob::new(ERASE, &ErasureJobPayload { erasure })?.unique(erasure.to_string()))
 }
 
+/// For when it has ended so long ago that nobody sends a message of then again.
+pub(crate) fn build_cleanup(erasure: ErasureId) -> Result<NewJob, Error> {
+    Ok(NewJob::new(REMOVE_MESSAGE_IDS, &ErasureJobPayload { erasure })?.unique(erasure.to_string()))
+}
+
 pub fn install(service: ErasureService, registry: &mut JobRegistry) {
-    let resuming = service.clone();
+    let (resuming, cleaning) = (service.clone(), service.clone());
     registry.add(JobKind::new(ERASE).limit(1), move |job: Job| {
         let service = service.clone();
         async move {
             let ErasureJobPayload { erasure } = job.read()?;
             service.carry_out(job.tenant, erasure).await?;
+            Ok::<(), JobFailure>(())
+        }
+    });
+    registry.add(JobKind::new(REMOVE_MESSAGE_IDS).limit(1), move |job: Job| {
+        let service = cleaning.clone();
+        async move {
+            let ErasureJobPayload { erasure } = job.read()?;
+            service.remove_message_ids(job.tenant, erasure).await?;
             Ok::<(), JobFailure>(())
         }
     });

@@ -13,7 +13,7 @@
 //! - [`ErasureService`]: [`begin`], [`carry_out`](ErasureService::carry_out), [`replay`](ErasureService::replay)
 //! - [`export`]: what is known about somebody, page by page; [`export_page`]: the same to be read
 //! - [`rows`]: whom was forgotten; `steps`: what is kept of people, and goes; [`ErasureReceipt`]
-//! - `job`: going on after a crash; `resume`: going on after the job was given up
+//! - `job`: going on after a crash, and what is removed later; `resume`: going on after the job was given up
 //!
 //! # To have a table forgotten
 //! Add a `PersonalData` to the `PERSONAL_DATA` of its crate; a crate that has none yet is named in `steps`.

@@ -12,6 +12,15 @@ const KEPT_OF_PERSONS: &[(&str, &str)] = &[
         "usage is billed and limited by it; it names nobody",
     ),
     (
+        "that their messages were taken, as keyed hashes of the ids that channels know them by",
+        "a channel may send one again; they go after 30 days",
+    ),
+    (
+        "backups of the database from before, which have keyed hashes of their phones and other addresses, and of the words of messages",
+        "whoever has one with the store of keys and the vault's key can try out all phone numbers on it, and a dictionary, until you \
+         delete it",
+    ),
+    (
         "messages in the archive's files",
         "encrypted by the key that was destroyed: nobody can read them; those of before the upgrade that encrypts them are removed by it, \
          and stay in older copies of the files until you delete these",

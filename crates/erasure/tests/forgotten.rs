@@ -74,6 +74,18 @@ on_both_engines! {
         assert_eq!(filler.fill(shop.tenant, FillScope::Everything, || false).await.unwrap(), 0);
     }
 
+    async fn that_their_messages_were_taken_is_kept_while_a_channel_may_retry(test: TestDb) {
+        let shop = Shop::open(&test).await;
+        let id = shop.begin().await;
+        shop.service().carry_out(shop.tenant, id).await.unwrap();
+        let known = "SELECT count(*) FROM runs WHERE tenant_id = $1 AND outside_id IS NOT NULL";
+        assert_eq!(shop.app.read_number(shop.tenant, known).await, 3);
+        let jobs = "SELECT count(*) FROM jobs WHERE tenant_id = $1 AND kind = 'erasure.remove_message_ids'";
+        assert_eq!(shop.app.read_number(shop.tenant, jobs).await, 1);
+        shop.service().remove_message_ids(shop.tenant, id).await.unwrap();
+        assert_eq!(shop.app.read_number(shop.tenant, known).await, 1, "that of somebody else stays");
+    }
+
     async fn the_books_still_balance_under_a_pseudonym(test: TestDb) {
         let shop = Shop::open(&test).await;
         let id = shop.begin().await;
