@@ -7,17 +7,21 @@ use munshi_types::{BlobId, PersonId, Timestamp};
 use serde_json::{Value, json};
 use uuid::Uuid;
 
-use crate::rows;
+use crate::{references, rows};
 
 pub const PERSONAL_DATA: &[PersonalData] =
     &[PersonalData { name: "files", list_next: list_files, show: show_file, erase: erase_files }];
 
 /// The bytes themselves are fetched by the file's id.
 fn show_file(tx: &mut Tx<'_>, id: Uuid) -> Result<Option<Value>> {
-    let found = rows::find(tx, BlobId::from_uuid(id))?;
-    Ok(found.map(
-        |blob| json!({ "media_type": blob.media_type, "size": blob.size, "created_at": blob.created_at }),
-    ))
+    let Some(blob) = rows::find(tx, BlobId::from_uuid(id))? else { return Ok(None) };
+    let names = references::list_names(tx, blob.id)?;
+    Ok(Some(json!({
+        "names": names,
+        "media_type": blob.media_type,
+        "size": blob.size,
+        "created_at": blob.created_at,
+    })))
 }
 
 fn list_files(tx: &mut Tx<'_>, person: PersonId, after: Uuid, limit: u32) -> Result<Vec<Uuid>> {

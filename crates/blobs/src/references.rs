@@ -113,6 +113,24 @@ pub fn find_name(tx: &mut Tx<'_>, id: BlobId, holder: BlobHolder) -> munshi_stor
     }
 }
 
+/// What a file is called, wherever it hangs, each name once.
+pub(crate) fn list_names(tx: &mut Tx<'_>, id: BlobId) -> munshi_store::Result<Vec<String>> {
+    let found: Vec<(String, Uuid)> = tx.all(
+        "SELECT holder, holder_id FROM blob_references WHERE tenant_id = $1 AND blob_id = $2 ORDER BY created_at, holder_id",
+        params![id],
+        |row| Ok((row.get(0)?, row.get(1)?)),
+    )?;
+    let mut names = Vec::new();
+    for (kind, holder) in found {
+        let holder = match kind.as_str() {
+            "message" => BlobHolder::Message(MessageId::from_uuid(holder)),
+            _ => BlobHolder::Upload((!holder.is_nil()).then(|| PersonId::from_uuid(holder))),
+        };
+        names.extend(find_name(tx, id, holder)?.filter(|name| !names.contains(name)));
+    }
+    Ok(names)
+}
+
 /// Ends uploads that no message took.
 pub(crate) fn remove_expired(tx: &mut Tx<'_>, now: Timestamp) -> munshi_store::Result<u64> {
     tx.execute("DELETE FROM blob_references WHERE tenant_id = $1 AND expires_at < $2", params![now])

@@ -7,7 +7,7 @@ use munshi_blobs::{
 };
 use munshi_store::Tx;
 use munshi_test_support::on_both_engines;
-use munshi_types::{Clock, MessageId};
+use munshi_types::{Clock, Id, MessageId};
 
 use crate::support::{Shop, picture, text, upload};
 
@@ -62,6 +62,18 @@ on_both_engines! {
         shop.test.clock.advance(DAY * 80);
         assert_eq!(expire(90).await.unwrap(), 1);
         assert!(matches!(shop.read(old.id, BlobVariant::Original).await, Err(Error::Unknown(_))));
+    }
+
+    async fn they_are_told_what_their_files_are_called(test: TestDb) {
+        let shop = Shop::new(test).await;
+        let (ravi, now) = (shop.ravi, shop.test.clock.now());
+        let request = UploadRequest { name: Some("ration card.png".to_owned()), ..shop.request(ravi) };
+        let blob = upload(&shop.files, request, &picture(5, 5)).await.unwrap();
+        let message: MessageId = shop.test.ids.next();
+        shop.test.db.write(shop.tenant, move |tx| attach(tx, blob.id, (ravi, message), now)).await.unwrap();
+        let tell = move |tx: &mut Tx<'_>| (munshi_blobs::PERSONAL_DATA[0].show)(tx, blob.id.as_uuid());
+        let told = shop.test.db.read(shop.tenant, tell).await.unwrap().unwrap();
+        assert_eq!(told["names"], serde_json::json!(["ration card.png"]));
     }
 
     async fn nobody_attaches_what_is_anothers_or_gone(test: TestDb) {

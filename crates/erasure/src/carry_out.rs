@@ -143,7 +143,7 @@ impl ErasureService {
         }
     }
 
-    /// What belongs to nobody and names them by an id: alerts about them, and answers that were kept for keys of theirs.
+    /// What belongs to nobody and names them by an id: answers that were kept for keys of theirs, and alerts about records of them.
     async fn erase_mentions(&self, tenant: TenantId, erasure: &Erasure) -> Result<()> {
         let (persons, records) = (erasure.persons.clone(), erasure.records.clone());
         let erase = move |tx: &mut Tx<'_>| {
@@ -151,7 +151,6 @@ impl ErasureService {
                 for key in keys::list_of_person(tx, *person)? {
                     forget_answers(tx, key)?;
                 }
-                alerts::delete_about(tx, person.as_uuid())?;
             }
             records.into_values().flatten().try_for_each(|record| alerts::delete_about(tx, record).map(drop))
         };

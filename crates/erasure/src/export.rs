@@ -11,7 +11,7 @@ use munshi_conversations::retention::{
     ArchiveOwner, ArchivePosition, ArchivedLine, UnreadableLine, read_part,
 };
 use munshi_identity::{PersonalData, persons};
-use munshi_pack::{PackRegistry, RecordData};
+use munshi_pack::{PackRegistry, RecordData, alerts};
 use munshi_store::Tx;
 use munshi_types::{DataKeyId, Id, PersonId, TenantId};
 use serde_json::{Value, json};
@@ -210,7 +210,7 @@ fn list_sources(packs: &PackRegistry, subject: &ExportSubject) -> Vec<Source> {
     }
     for known in &packs.subjects {
         let records = subject.records.get(known.pack).map_or(&[][..], Vec::as_slice);
-        for data in known.data() {
+        for data in known.data().iter().chain([&alerts::RECORD_DATA]) {
             for record in records {
                 let kind = format!("{}: {}", known.pack, data.name);
                 sources.push(Source { kind, subject: *record, rows: SourceRows::Pack(data, *record) });

@@ -9,6 +9,7 @@ pub(crate) fn list_kinds() -> impl DoubleEndedIterator<Item = &'static PersonalD
         munshi_safety::acts::PERSONAL_DATA,
         munshi_safety::consents::PERSONAL_DATA,
         munshi_blobs::PERSONAL_DATA,
+        munshi_pack::alerts::PERSONAL_DATA,
         munshi_identity::persons::PERSONAL_DATA,
     ]
     .into_iter()

@@ -9,9 +9,10 @@ use munshi_erasure::Error;
 use munshi_erasure::export::{
     ARCHIVED, ExportPosition, ExportSubject, ExportedRecord, load_archived_page, load_page,
 };
-use munshi_store::Tx;
+use munshi_store::{SealedBy, SealedColumn, Tx, params};
 use munshi_test_support::{TestDb, on_both_engines};
-use munshi_types::{Id, PersonId};
+use munshi_types::{AlertId, Id, PersonId};
+use serde_json::json;
 use uuid::Uuid;
 
 use crate::support::{PLANTED, Shop, migrations};
@@ -69,6 +70,42 @@ on_both_engines! {
         for (kind, count) in &done.counts {
             assert!(*count == 0 || kinds.contains(kind), "{kind} is forgotten and was not told: {kinds:?}");
         }
+    }
+
+    async fn they_are_told_other_names_of_theirs_and_alerts_about_them(test: TestDb) {
+        const TEXT: SealedColumn = SealedColumn::new("pack_alerts", "text");
+        const SLOTS: SealedColumn = SealedColumn::new("pack_alerts", "slots");
+        let shop = Shop::open(&test).await;
+        let (contact, person, now) = (shop.contact.id, shop.person, shop.app.clock.now());
+        let ids: [Uuid; 2] = [shop.app.ids.next::<AlertId>().as_uuid(), shop.app.ids.next::<AlertId>().as_uuid()];
+        let add = move |tx: &mut Tx<'_>| {
+            tx.execute(
+                "INSERT INTO ledger_names (tenant_id, kind, bone, subject_id, name) VALUES ($1, 'contact', 'x', $2, 'Zanzibar wali')",
+                params![contact],
+            )?;
+            for (id, about) in ids.into_iter().zip([contact.as_uuid(), person.as_uuid()]) {
+                let alert = AlertId::from_uuid(id);
+                let text = tx.seal(SealedBy::Tenant, TEXT.cell(alert), &format!("Zanzibar owes {about}"))?;
+                let slots = tx.seal_json(SealedBy::Tenant, SLOTS.cell(alert), &json!([]))?;
+                tx.execute(
+                    "INSERT INTO pack_alerts (tenant_id, id, pack, heartbeat, key, severity, text, phrase, slots, first_seen, last_seen)
+                     VALUES ($1, $2, 'ledger', 'dues', $3, 'notice', $4, 'x', $5, $6, $6)",
+                    params![id, format!("dues {about}"), text, slots, now],
+                )?;
+            }
+            Ok::<_, munshi_store::Error>(())
+        };
+        test.db.write(shop.tenant, add).await.unwrap();
+        let told = export(&test, &shop, Path::new("no folder of an archive"), 500).await;
+        let of = |kind: &str| join(&told.iter().filter(|record| record.kind == kind).cloned().collect::<Vec<_>>());
+        assert!(of("ledger: contacts").contains("Zanzibar wali"), "{}", of("ledger: contacts"));
+        assert!(of("ledger: alerts").contains(&contact.to_string()), "{}", of("ledger: alerts"));
+        assert!(of("alerts").contains(&person.to_string()), "{}", of("alerts"));
+        let id = shop.begin().await;
+        let done = shop.service().carry_out(shop.tenant, id).await.unwrap().unwrap();
+        assert_eq!(done.counts["alerts"], 1);
+        let left = "SELECT count(*) FROM pack_alerts WHERE tenant_id = $1";
+        assert_eq!(shop.app.read_number(shop.tenant, left).await, 0);
     }
 
     async fn an_export_goes_on_from_no_position_of_anothers(test: TestDb) {

@@ -2,16 +2,18 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use munshi_identity::PersonalData;
 use munshi_safety::audit::{self, AuditActor, AuditActorKind, AuditEvent, NewAuditEntry};
 use munshi_store::{
     Cursor, Error, JsonText, Page, PageRequest, PlainColumn, Result, Row, SealedBy, SealedColumn, SealedKey,
     SealedTable, SealedText, Tx, params, sql_in_both_orders,
 };
 use munshi_types::{AlertId, Id, IdGenerator, Timestamp};
-use serde_json::json;
+use serde_json::{Value, json};
 use uuid::Uuid;
 
 use crate::heartbeat::{Alert, AlertSeverity};
+use crate::subjects::RecordData;
 
 const TEXT: SealedColumn = SealedColumn::new("pack_alerts", "text");
 const SLOTS: SealedColumn = SealedColumn::new("pack_alerts", "slots");
@@ -102,7 +104,52 @@ pub(crate) fn record_beat(
     Ok(changes)
 }
 
-/// Deletes the alerts whose key names somebody who was forgotten, or a record of them. One that still holds is raised again by the
+/// Alerts about somebody: those whose key names their id.
+pub const PERSONAL_DATA: &[PersonalData] = &[PersonalData {
+    name: "alerts",
+    list_next: |tx, person, after, limit| list_about(tx, person.as_uuid(), after, limit),
+    show: show_alert,
+    erase: delete,
+}];
+
+/// Alerts about a pack's record of somebody.
+pub const RECORD_DATA: RecordData = RecordData { name: "alerts", list_next: list_about, show: show_alert };
+
+fn list_about(tx: &mut Tx<'_>, subject: Uuid, after: Uuid, limit: u32) -> Result<Vec<Uuid>> {
+    tx.all(
+        "SELECT id FROM pack_alerts WHERE tenant_id = $1 AND key LIKE $2 AND id > $3 ORDER BY id LIMIT $4",
+        params![format!("%{subject}%"), after, limit],
+        |row| row.get(0),
+    )
+}
+
+fn show_alert(tx: &mut Tx<'_>, id: Uuid) -> Result<Option<Value>> {
+    let found = tx.optional(
+        "SELECT id, pack, heartbeat, key, severity, text, phrase, slots, first_seen, last_seen, told_at, cleared_at
+         FROM pack_alerts WHERE tenant_id = $1 AND id = $2",
+        params![id],
+        read,
+    )?;
+    Ok(found.map(|alert| {
+        json!({
+            "text": alert.text,
+            "severity": alert.severity.as_str(),
+            "first_seen": alert.first_seen,
+            "last_seen": alert.last_seen,
+            "cleared_at": alert.cleared_at,
+        })
+    }))
+}
+
+fn delete(tx: &mut Tx<'_>, alerts: &[Uuid]) -> Result<u64> {
+    let mut deleted = 0;
+    for alert in alerts {
+        deleted += tx.execute("DELETE FROM pack_alerts WHERE tenant_id = $1 AND id = $2", params![*alert])?;
+    }
+    Ok(deleted)
+}
+
+/// Deletes the alerts whose key names a record of somebody who was forgotten. One that still holds is raised again by the
 /// next beat, without their name.
 pub fn delete_about(tx: &mut Tx<'_>, subject: Uuid) -> Result<u64> {
     tx.execute(

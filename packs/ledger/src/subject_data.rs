@@ -7,7 +7,9 @@ use serde_json::{Value, json};
 use uuid::Uuid;
 
 use crate::books::documents::LedgerDocument;
-use crate::books::{ContactId, LedgerEntryId, ReminderId, contacts, details, documents, entry, reminders};
+use crate::books::{
+    ContactId, LedgerEntryId, ReminderId, contacts, details, documents, entry, habits, reminders,
+};
 use crate::subjects::into_store;
 
 pub(crate) const DATA: &[RecordData] = &[
@@ -24,7 +26,14 @@ fn show_contact(tx: &mut Tx<'_>, id: Uuid) -> Result<Option<Value>> {
     let id = ContactId::from_uuid(id);
     let Some(contact) = contacts::find_row(tx, id).map_err(into_store)? else { return Ok(None) };
     let details = details::get(tx, id).map_err(into_store)?;
-    Ok(Some(json!({ "contact": contact, "details": details })))
+    let names = contacts::list_names(tx, id).map_err(into_store)?;
+    let [(_, trade), (_, payment)] = habits::get_both(tx, id).map_err(into_store)?;
+    Ok(Some(json!({
+        "contact": contact,
+        "names": names,
+        "details": details,
+        "usual": { "trade": trade, "payment": payment },
+    })))
 }
 
 fn list_entries(tx: &mut Tx<'_>, record: Uuid, after: Uuid, limit: u32) -> Result<Vec<Uuid>> {

@@ -13,7 +13,7 @@ use crate::subject_data::DATA;
 
 const KEPT: &[KeptData] = &[
     KeptData {
-        what: "amounts, dates and payment references of a contact's entries",
+        what: "amounts, dates and payment references of a contact's entries, and what is usual for them, which is worked out from these",
         why: "books are not rewritten: they stand under a pseudonym",
     },
     KeptData {

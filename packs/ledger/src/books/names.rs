@@ -79,6 +79,15 @@ pub(super) fn add(tx: &mut Tx<'_>, subject: NameSubject, id: Uuid, name: &str) -
     Ok(())
 }
 
+/// Every name that finds a subject.
+pub(super) fn list(tx: &mut Tx<'_>, subject: NameSubject, id: Uuid) -> Result<Vec<String>> {
+    Ok(tx.all(
+        "SELECT DISTINCT name FROM ledger_names WHERE tenant_id = $1 AND kind = $2 AND subject_id = $3 ORDER BY name",
+        params![subject.as_str(), id],
+        |row| row.get(0),
+    )?)
+}
+
 pub(super) fn find<T>(
     tx: &mut Tx<'_>,
     subject: NameSubject,

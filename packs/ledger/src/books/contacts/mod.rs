@@ -56,6 +56,11 @@ impl Contact {
     }
 }
 
+/// Every name that a contact has had, and is found by.
+pub fn list_names(tx: &mut Tx<'_>, id: ContactId) -> Result<Vec<String>> {
+    names::list(tx, NameSubject::Contact, id.as_uuid())
+}
+
 /// A contact as it stands; one that was merged leads to the other.
 pub fn get(tx: &mut Tx<'_>, id: ContactId) -> Result<Contact> {
     let contact = find_row(tx, id)?.ok_or_else(|| Error::missing("contact", &id))?;
