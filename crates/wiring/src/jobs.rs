@@ -60,7 +60,7 @@ fn register_kinds(
     turns.engine.install_background(&mut registry, config.background_places(), turns.pack_services.clone());
     SweepJob(blobs::build(config, db, clock)?).install(&mut registry)?;
     munshi_erasure::install(erasure::build(db, clock)?, &mut registry);
-    housekeeping::register(&mut registry, config, db, queue, clock);
+    housekeeping::register(&mut registry, config, db, clock)?;
     munshi_conversations::rollups::job::install(&mut registry, db, clock);
     munshi_conversations::search::job::install(&mut registry, db, queue);
     let parts = PackJobParts {

@@ -56,9 +56,13 @@ pub struct ArchiveJob {
 }
 
 /// Every night at a quiet hour of the tenant's.
+pub fn build_schedule() -> Result<Schedule> {
+    Ok(Schedule::new(KIND, KIND, &serde_json::json!({}), ScheduleRule::cron("20 3 * * *")?)?)
+}
+
+/// The same for one tenant alone.
 pub fn schedule(tx: &mut Tx<'_>, zone: &Zone, now: Timestamp) -> Result<()> {
-    let schedule = Schedule::new(KIND, KIND, &serde_json::json!({}), ScheduleRule::cron("20 3 * * *")?)?;
-    munshi_jobs::schedule::set(tx, &schedule, zone, now)?;
+    munshi_jobs::schedule::set(tx, &build_schedule()?, zone, now)?;
     Ok(())
 }
 

@@ -16,7 +16,7 @@ mod files_of_before;
 mod reader;
 mod summarise;
 
-pub use archive::{ArchiveJob, KIND as ARCHIVE, Retention, read_archived, schedule};
+pub use archive::{ArchiveJob, KIND as ARCHIVE, Retention, build_schedule, read_archived, schedule};
 pub use expired_files::expire_files;
 pub use expiry::{ExpiryReport, expire};
 pub use extract::extract;
