@@ -1,5 +1,6 @@
 //! The files of somebody who is forgotten: out of sight at once, and gone from the store with the next sweep. What is left of
-//! their bytes anywhere opens no more, since the key of a file is sealed by its person's.
+//! their bytes anywhere opens no more, since the key of a file is sealed by its person's. One that is being written loses its key and is
+//! never published: its writer gives it up, and knows when its bytes are all there to be removed.
 
 use munshi_identity::PersonalData;
 use munshi_store::{Result, Tx, params};
@@ -38,7 +39,8 @@ fn erase_files(tx: &mut Tx<'_>, files: &[Uuid]) -> Result<u64> {
     for file in files {
         tx.send("DELETE FROM blob_references WHERE tenant_id = $1 AND blob_id = $2", params![*file])?;
         erased += tx.execute(
-            "UPDATE blobs SET state = 'deleting', content_key = '' WHERE tenant_id = $1 AND id = $2 AND state <> 'deleting'",
+            "UPDATE blobs SET state = CASE state WHEN 'writing' THEN state ELSE 'deleting' END, content_key = ''
+             WHERE tenant_id = $1 AND id = $2 AND (state = 'ready' OR (state = 'writing' AND content_key <> ''))",
             params![*file],
         )?;
     }

@@ -116,9 +116,10 @@ pub(crate) fn begin(
     Ok(())
 }
 
-/// Makes a file visible; false where it was swept meanwhile.
+/// Makes a file visible; false where it was swept meanwhile, or whoever gave it was forgotten.
 pub(crate) fn publish(tx: &mut Tx<'_>, id: BlobId) -> munshi_store::Result<bool> {
-    let sql = "UPDATE blobs SET state = 'ready' WHERE tenant_id = $1 AND id = $2 AND state = 'writing'";
+    let sql = "UPDATE blobs SET state = 'ready'
+               WHERE tenant_id = $1 AND id = $2 AND state = 'writing' AND content_key <> ''";
     Ok(tx.execute(sql, params![id])? > 0)
 }
 

@@ -6,11 +6,14 @@ use std::time::Duration;
 use async_trait::async_trait;
 use munshi_blobs::storage::{BlobStore, DiskStore, SealedStream};
 use munshi_blobs::{
-    BlobLimits, BlobObject, BlobVariant, Error, Result, SpooledFile, SweepReport, load_usage,
+    BlobLimits, BlobObject, BlobService, BlobVariant, Error, PERSONAL_DATA, Result, SpooledFile, SweepReport,
+    load_usage,
 };
-use munshi_store::{Db, params};
+use munshi_identity::persons;
+use munshi_store::{Db, Tx, params};
 use munshi_test_support::{TestDb, on_both_engines};
-use munshi_types::BlobId;
+use munshi_types::{BlobId, Clock, PersonId, TenantId, Timestamp};
+use uuid::Uuid;
 
 use crate::support::{Shop, text};
 
@@ -19,6 +22,7 @@ use crate::support::{Shop, text};
 struct FailingStore {
     disk: DiskStore,
     db: Db,
+    now: Timestamp,
     faults: Mutex<StoreFaults>,
 }
 
@@ -29,11 +33,25 @@ struct StoreFaults {
     /// Somebody has seen the bytes and made their row visible.
     publishes: bool,
     undeletable: Option<BlobId>,
+    /// Whoever gives the file is forgotten, and all is swept, before its bytes are there.
+    forgets: Option<(BlobService, PersonId)>,
 }
 
 impl FailingStore {
     fn set(&self, faults: StoreFaults) {
         *self.faults.lock().unwrap() = faults;
+    }
+
+    async fn forget(&self, tenant: TenantId, person: PersonId) -> Result<()> {
+        let now = self.now;
+        let forget = move |tx: &mut Tx<'_>| {
+            persons::detach(tx, person, now)?;
+            let found = (PERSONAL_DATA[0].list_next)(tx, person, Uuid::nil(), 10)?;
+            assert_eq!((PERSONAL_DATA[0].erase)(tx, &found)?, 1);
+            assert_eq!((PERSONAL_DATA[0].erase)(tx, &found)?, 0, "once");
+            Ok(())
+        };
+        self.db.write(tenant, forget).await
     }
 
     fn faults(&self) -> StoreFaults {
@@ -44,8 +62,12 @@ impl FailingStore {
 #[async_trait]
 impl BlobStore for FailingStore {
     async fn put(&self, object: BlobObject, file: SpooledFile) -> Result<()> {
-        self.disk.put(object, file).await?;
         let faults = self.faults();
+        if let Some((files, person)) = &faults.forgets {
+            self.forget(object.tenant, *person).await?;
+            files.sweep(object.tenant).await?;
+        }
+        self.disk.put(object, file).await?;
         if faults.publishes {
             let sql = "UPDATE blobs SET state = 'ready' WHERE tenant_id = $1 AND id = $2";
             self.db.write(object.tenant, move |tx| tx.execute(sql, params![object.blob])).await?;
@@ -73,6 +95,7 @@ async fn open(test: TestDb) -> (Shop, Arc<FailingStore>) {
     let store = Arc::new(FailingStore {
         disk: DiskStore::new(test.place.folder().join("blobs")),
         db: test.db.clone(),
+        now: test.clock.now(),
         faults: Mutex::default(),
     });
     (Shop::with_store(test, BlobLimits::default(), store.clone()).await, store)
@@ -108,6 +131,16 @@ on_both_engines! {
         shop.test.clock.advance(Duration::from_secs(3601));
         assert_eq!(shop.files.sweep(shop.tenant).await.unwrap(), SweepReport { expired: 0, removed: 1 });
         assert!(shop.stored().is_empty());
+    }
+
+    async fn a_file_of_somebody_forgotten_is_removed_by_its_writer(test: TestDb) {
+        let (shop, store) = open(test).await;
+        store.set(StoreFaults { forgets: Some((shop.files.clone(), shop.ravi)), ..StoreFaults::default() });
+        let outcome = shop.upload(shop.ravi, b"a note").await;
+        store.set(StoreFaults::default());
+        assert!(outcome.is_err(), "{outcome:?}");
+        assert!(shop.stored().is_empty(), "{:?}", shop.stored());
+        assert_eq!(shop.test.db.read(shop.tenant, load_usage).await.unwrap().files, 0);
     }
 
     async fn a_file_that_cannot_be_deleted_keeps_no_other_from_the_sweep(test: TestDb) {
