@@ -94,5 +94,5 @@ pub const MIGRATIONS: &[Migration] = &[
     migration!("0040_aside"),
     migration!("0052_run_causes"),
     migration!("0060_handoffs"),
-    migration!("0085_runs_by_person"),
+    migration!("0085_retention"),
 ];

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use munshi_config::Config;
-use munshi_conversations::retention::{expire_files, seal_files_of_before};
+use munshi_conversations::retention::{check_clock, expire_files, seal_files_of_before};
 use munshi_identity::row_sealing::{self, RowsOfBefore, SealingStep};
 use munshi_keys::{find_rewritten, mark_rewritten};
 use munshi_llm::calls::{CALLS_OF_BEFORE, key_hashes_of_before};
@@ -122,7 +122,9 @@ impl RowSealer {
     /// What a tenant keeps no longer of this node's archive: the nightly job looks through that of one node alone.
     async fn expire_files(&self, tenant: TenantId) -> Result<()> {
         let (_, policy) = self.db.read(tenant, policy::load_current).await?;
-        expire_files(&self.archive, tenant, policy.retention.messages_days, self.clock.now()).await?;
+        let now = self.clock.now();
+        let ended = check_clock(&self.db, tenant, policy.retention, now).await?;
+        expire_files(&self.archive, tenant, ended.messages_days, now).await?;
         Ok(())
     }
 

@@ -14,6 +14,7 @@ use serde::Serialize;
 use tokio::sync::Mutex;
 use uuid::Uuid;
 
+use super::clock_check::check_clock;
 use super::expired_files::expire_files;
 use super::expiry::{ExpiryReport, expire};
 use super::file::{self, SealedLine};
@@ -94,8 +95,9 @@ impl ArchiveJob {
     async fn run(&self, job: &Job) -> Result<(), JobFailure> {
         let now = self.clock.now();
         let periods = self.load_periods(job.tenant).await?;
-        let expired = expire(&self.db, job.tenant, &periods, now).await?;
-        let lines = expire_files(&self.folder, job.tenant, periods.messages_days, now).await?;
+        let ended = check_clock(&self.db, job.tenant, periods, now).await?;
+        let expired = expire(&self.db, job.tenant, &ended, now).await?;
+        let lines = expire_files(&self.folder, job.tenant, ended.messages_days, now).await?;
         if expired != ExpiryReport::default() || lines > 0 {
             let ExpiryReport { messages, runs, files, acts } = expired;
             tracing::info!(tenant = %job.tenant, messages, archived = lines, runs, files, acts, "deleted past retention");

@@ -242,17 +242,55 @@ tables! {
         let young = shop.say(RAJU, "young", "fifty days later").await;
         shop.answer(held(&young), "indeed").await;
         runner.drain().await.unwrap();
+        // Never at once so far that the clock is not believed.
+        let pass = async |days: u32| {
+            for _ in 0..days / 10 {
+                shop.test.clock.advance(DAY * 10);
+                runner.drain().await.unwrap();
+            }
+        };
         assert_eq!((shop.count("messages").await, archived(&shop, folder.path()).await.0.len()), (2, 6));
-        shop.test.clock.advance(DAY * 20);
-        runner.drain().await.unwrap();
+        pass(20).await;
         assert_eq!((shop.count("messages").await, archived(&shop, folder.path()).await.0.len()), (0, 8));
-        shop.test.clock.advance(DAY * 40);
-        runner.drain().await.unwrap();
+        pass(40).await;
         let left: Vec<String> = archived(&shop, folder.path()).await.0.into_iter().map(|one| one.text).collect();
         assert_eq!(left, ["fifty days later", "indeed"]);
-        shop.test.clock.advance(DAY * 60);
-        runner.drain().await.unwrap();
+        pass(60).await;
         assert_eq!(archived(&shop, folder.path()).await, (Vec::new(), Vec::new()));
+    }
+
+    async fn a_clock_that_is_suddenly_ahead_deletes_nothing_for_days(test: TestDb) {
+        let shop = Shop::open(test).await;
+        turns(&shop, 1, 2).await;
+        let start = shop.now();
+        let periods = munshi_safety::policy::parse("[retention]\nmessages_days = 100\n").unwrap().retention;
+        let night = async |days: u32| {
+            shop.test.clock.set(start.plus(DAY * days));
+            let ended = retention::check_clock(&shop.test.db, shop.tenant, periods, shop.now()).await.unwrap();
+            retention::expire(&shop.test.db, shop.tenant, &ended, shop.now()).await.unwrap();
+            shop.count("messages").await
+        };
+        assert_eq!((night(1).await, night(400).await, night(401).await), (4, 4, 4));
+        assert_eq!(night(2).await, 4, "it was set right");
+        for day in (10..100).step_by(10) {
+            assert_eq!(night(day).await, 4);
+        }
+        assert_eq!(night(101).await, 0);
+        turns(&shop, 3, 1).await;
+        // A server that was off for long.
+        assert_eq!((night(500).await, night(502).await, night(504).await), (2, 2, 0));
+    }
+
+    async fn the_first_night_is_compared_with_what_was_done_last(test: TestDb) {
+        let shop = Shop::open(test).await;
+        turns(&shop, 1, 1).await;
+        let periods = munshi_safety::policy::parse("[retention]\nacts_days = 100\n").unwrap().retention;
+        shop.test.clock.advance(DAY * 300);
+        let ended = retention::check_clock(&shop.test.db, shop.tenant, periods, shop.now()).await.unwrap();
+        assert_eq!(ended.acts_days, None);
+        shop.test.clock.advance(DAY * 4);
+        let ended = retention::check_clock(&shop.test.db, shop.tenant, periods, shop.now()).await.unwrap();
+        assert_eq!(ended.acts_days, Some(100));
     }
 
     async fn a_damaged_line_of_the_archive_stays_and_keeps_no_other(test: TestDb) {
