@@ -34,6 +34,12 @@ const KEPT_OF_PERSONS: &[(&str, &str)] = &[
         "whoever has one with a copy of the database of then reads it all: the server deletes those that `munshi backup --keys` made in its \
          folder after 30 days; a copy elsewhere is yours to delete",
     ),
+    (
+        "where the store of keys is on Postgres, free space of its table, dead rows that a long transaction still sees, its write-ahead log, \
+         and archives and replicas of that log",
+        "a destroyed key may stand there; the table is vacuumed at once, the log is recycled, and archives of the log are yours to delete, \
+         like copies",
+    ),
     ("backups of the database from before messages were encrypted", "they can be read until you delete them"),
     (
         "an account to sign in to the console with, if they have one",
@@ -62,7 +68,7 @@ const OLDER_BACKUPS: (&str, &str) =
     ("older backups of the books", "they name contacts in plain words until you delete them");
 /// Pages of a database that were freed are not wiped.
 const FREE_SPACE: (&str, &str) = (
-    "free space of the database's file and its backups",
+    "free space of the database's file and its backups; on Postgres dead rows, the write-ahead log and archives of it",
     "plain names of the books may stand there until it is written over, or the database is vacuumed and backed up anew",
 );
 

@@ -1,8 +1,8 @@
 //! The end of keys, and what is written down of it.
 
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
-use munshi_store::{JsonText, KeyErasure, PlatformTx, across_tenants, params};
+use munshi_store::{DatabaseAddress, JsonText, KeyErasure, PlatformTx, across_tenants, params};
 use munshi_types::{ErasureId, Id, TenantId, Timestamp};
 use uuid::Uuid;
 
@@ -12,6 +12,9 @@ use crate::keyring::{DestroyedKey, OVERLAP};
 
 /// How long emptying the log may hold up whoever wants a key.
 const LOG_PATIENCE: Duration = Duration::from_millis(50);
+
+/// Postgres clears removed keys out of their pages no more often than this; whoever wants a key waits meanwhile.
+const BETWEEN_VACUUMS: Duration = Duration::from_secs(60);
 
 /// So many rows are read at once.
 const PAGE: i64 = 1000;
@@ -49,20 +52,32 @@ impl KeyStore {
             Ok::<_, Error>(())
         };
         self.db.platform(KEYS).write(write).await?;
-        self.log_emptied_until = None;
+        self.cleared_until = None;
         Ok(())
     }
 
-    /// Takes what was destroyed until then out of SQLite's log too: the file has zeros in its place, and the log the pages from before.
+    /// Takes what was destroyed until then out of SQLite's log too: the file has zeros in its place, and the log the pages from before. On
+    /// Postgres, out of the table's pages; its log stays until it is recycled.
     /// Where somebody reads the store just then, such as for a copy, it is tried again when destroyed keys are next looked for.
-    pub(crate) async fn empty_log(&mut self, destroyed_until: Timestamp) {
-        if self.log_emptied_until >= Some(destroyed_until) {
+    pub(crate) async fn clear_traces(&mut self, destroyed_until: Timestamp) {
+        if self.cleared_until >= Some(destroyed_until) {
             return;
         }
-        match self.db.try_empty_log(LOG_PATIENCE).await {
-            Ok(()) => self.log_emptied_until = Some(destroyed_until),
+        if self.vacuumed_at.is_some_and(|at| at.elapsed() < BETWEEN_VACUUMS) {
+            return;
+        }
+        let cleared = match &self.owner {
+            DatabaseAddress::Sqlite(_) => self.db.try_empty_log(LOG_PATIENCE).await,
+            DatabaseAddress::Postgres(_) => {
+                self.vacuumed_at = Some(Instant::now());
+                self.db.vacuum(&self.owner, "VACUUM data_keys").await
+            }
+        };
+        match cleared {
+            Ok(()) => self.cleared_until = Some(destroyed_until),
             Err(error) => {
                 tracing::debug!(%error, "the log of the store of keys was not emptied; retrying later");
+                tracing::debug!(%error, "traces of destroyed keys were not cleared from the store of keys; retrying later");
             }
         }
     }

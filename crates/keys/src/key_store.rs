@@ -2,8 +2,9 @@
 
 use std::collections::HashMap;
 use std::sync::Arc;
+use std::time::Instant;
 
-use munshi_store::{Db, PlatformScope, PlatformTx, across_tenants, params};
+use munshi_store::{DatabaseAddress, Db, PlatformScope, PlatformTx, across_tenants, params};
 use munshi_types::{Clock, DataKeyId, Id, IdGenerator, Random, TenantId, Timestamp};
 use uuid::Uuid;
 
@@ -57,21 +58,25 @@ pub(crate) struct KeyStore {
     ids: IdGenerator,
     /// Tenants' keys, as they were seen last.
     pub(crate) tenants: HashMap<TenantId, Vec<CachedTenantKey>>,
-    /// Nothing of keys that were destroyed until then stands in SQLite's log.
-    pub(crate) log_emptied_until: Option<Timestamp>,
+    /// Logs in as whoever owns the tables.
+    pub(crate) owner: DatabaseAddress,
+    /// Nothing of keys that were destroyed until then stands in SQLite's log, nor in the pages of Postgres.
+    pub(crate) cleared_until: Option<Timestamp>,
+    pub(crate) vacuumed_at: Option<Instant>,
 }
 
 impl KeyStore {
     /// Sees that the installation's key is the one this store knows; a new store takes the one in use, made if need be.
     pub(crate) async fn open(
-        db: Db,
+        (db, owner): (Db, DatabaseAddress),
         masters: Arc<MasterKeys>,
         clock: Arc<dyn Clock>,
         random: Arc<dyn Random>,
     ) -> Result<Self> {
         let ids = IdGenerator::new(clock.clone(), random.clone());
         let tenants = HashMap::new();
-        let store = Self { db, masters, clock, random, ids, tenants, log_emptied_until: None };
+        let store =
+            Self { db, masters, clock, random, ids, tenants, owner, cleared_until: None, vacuumed_at: None };
         store.ensure_master().await?;
         Ok(store)
     }

@@ -222,7 +222,7 @@ impl KeySource for KeyWorker {
         // The keys are gone, whatever comes of this.
         let _later = self.call(|store, runtime| {
             let now = store.clock.now();
-            runtime.block_on(store.empty_log(now));
+            runtime.block_on(store.clear_traces(now));
             Ok(())
         });
         Ok(())
@@ -235,9 +235,9 @@ impl KeySource for KeyWorker {
     fn list_destroyed(&self, since: Timestamp) -> Result<Vec<DestroyedKey>> {
         self.call(move |store, runtime| {
             let destroyed = runtime.block_on(store.list_destroyed(since))?;
-            // A process that was killed, or met with a reader, has not emptied the log.
+            // A process that was killed, or met with a reader, has not cleared them away.
             if let Some(latest) = destroyed.iter().map(|key| key.at).max() {
-                runtime.block_on(store.empty_log(latest));
+                runtime.block_on(store.clear_traces(latest));
             }
             Ok(destroyed)
         })
@@ -321,7 +321,9 @@ impl Owner {
         };
         migrate::run(request).await?;
         let db = Db::open(&place.address, &options, &migrations).await?;
-        let store = KeyStore::open(db, self.masters.clone(), self.clock.clone(), self.random.clone()).await?;
+        let owner = place.owner.clone().unwrap_or_else(|| place.address.clone());
+        let (masters, clock, random) = (self.masters.clone(), self.clock.clone(), self.random.clone());
+        let store = KeyStore::open((db, owner), masters, clock, random).await?;
         match wanted {
             WantedStore::Known(id) if store.id().await? != id => Err(other_store(&place.address)),
             WantedStore::Known(_) | WantedStore::Any => Ok(store),

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use munshi_keys::CachedKeyring;
 use munshi_store::{Error, Keyring, PlatformScope, PlatformTx, across_tenants, params};
-use munshi_test_support::{DatabaseEngine, UnitHold, wait_until};
+use munshi_test_support::{DatabaseEngine, UnitHold, on_both_engines, wait_until};
 use munshi_types::DataKeyId;
 use tokio::task::JoinSet;
 
@@ -79,4 +79,30 @@ async fn a_reader_puts_it_off_and_nothing_fails() {
     hold.release();
     assert!(reading.join_next().await.unwrap().unwrap() > 0);
     wait_until_gone(&node, &folder, &wrapped).await;
+}
+
+on_both_engines! {
+    with [munshi_store::MIGRATIONS, munshi_keys::MIGRATIONS];
+
+    async fn postgres_clears_its_pages_of_a_destroyed_key_at_once(test: TestDb) {
+        if test.engine() != DatabaseEngine::Postgres {
+            return;
+        }
+        let keys = Keys::new(test.engine()).await;
+        let (node, db) = (keys.node(), keys.open_database().await);
+        on_thread(move || {
+            let key = node.take_new_key(tenant(1)).unwrap();
+            node.destroy_keys(&erasure(key)).unwrap();
+        })
+        .await;
+        // Whatever statistics tell, they tell a little later.
+        wait_until(async || {
+            let count = |tx: &mut PlatformTx<'_>| {
+                let text = ("SELECT 1", "SELECT vacuum_count FROM pg_stat_user_tables WHERE relname = 'data_keys'");
+                tx.one(across_tenants(text), params![], |row| row.get::<i64>(0))
+            };
+            db.platform(KEYS).read(count).await.unwrap() == 1
+        })
+        .await;
+    }
 }

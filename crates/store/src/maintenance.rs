@@ -11,6 +11,7 @@ use crate::error::{Error, Result};
 use crate::migrate::{self, Migrations};
 use crate::options::StoreOptions;
 use crate::params;
+use crate::postgres::{PostgresConnection, PostgresLogin};
 use crate::sql::across_tenants;
 pub use crate::sqlite::backup::BackupProgress;
 pub use crate::sqlite::file::format_timestamp;
@@ -68,6 +69,18 @@ impl Db {
     pub async fn try_empty_log(&self, patience: Duration) -> Result<()> {
         let DatabaseAddress::Sqlite(path) = self.address().clone() else { return Ok(()) };
         run_blocking(move || rewrite::empty_log(&path, patience)).await
+    }
+
+    /// Has Postgres clear a table of rows that were removed, with a `VACUUM` of it, as far as no transaction sees them still; by itself it
+    /// may take hours. `owner` logs in as whoever owns the table: for anybody else Postgres does nothing, and warns. Nothing on SQLite,
+    /// which wipes what is removed where [`StoreOptions::wipes_removed`] says so.
+    pub async fn vacuum(&self, owner: &DatabaseAddress, statement: &'static str) -> Result<()> {
+        let DatabaseAddress::Postgres(address) = owner.clone() else { return Ok(()) };
+        let options = self.options().clone();
+        let vacuum = move || {
+            PostgresConnection::open(&address, &options, PostgresLogin::Owner)?.run_command(statement)
+        };
+        run_blocking(vacuum).await
     }
 
     /// Copies the live database to `target` while others go on working; SQLite only.
