@@ -213,6 +213,30 @@ pub(crate) fn list_ids(
     )
 }
 
+/// Those whose keys were destroyed last, of all tenants.
+pub fn list_newest_destroyed(tx: &mut PlatformTx<'_>, limit: u32) -> Result<Vec<(TenantId, ErasureId)>> {
+    tx.all(
+        across_tenants(
+            "SELECT tenant_id, id FROM erasures WHERE destroyed_at IS NOT NULL ORDER BY destroyed_at DESC, id DESC LIMIT $1",
+        ),
+        params![limit],
+        |row| Ok((row.get(0)?, row.get(1)?)),
+    )
+}
+
+/// Whether this database has the tenant and does not know of the erasure.
+pub fn is_missing(tx: &mut PlatformTx<'_>, tenant: TenantId, id: ErasureId) -> Result<bool> {
+    let found = tx.optional(
+        across_tenants(
+            "SELECT 1 FROM tenants t WHERE t.id = $1
+               AND NOT EXISTS (SELECT 1 FROM erasures e WHERE e.tenant_id = $1 AND e.id = $2)",
+        ),
+        params![tenant, id],
+        |_| Ok(()),
+    )?;
+    Ok(found.is_some())
+}
+
 fn read(row: &Row<'_>) -> Result<Erasure> {
     Ok(Erasure {
         id: row.get("id")?,

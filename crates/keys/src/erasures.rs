@@ -106,6 +106,26 @@ impl KeyStore {
         Ok(self.db.platform(KEYS).read(read).await?)
     }
 
+    /// Those that were written down last.
+    pub(crate) async fn list_newest_erasures(&self, limit: u32) -> Result<Vec<(TenantId, ErasureId)>> {
+        let read = move |tx: &mut PlatformTx<'_>| {
+            tx.all(
+                across_tenants("SELECT tenant_id, id FROM key_erasures ORDER BY at DESC, id DESC LIMIT $1"),
+                params![limit],
+                |row| Ok((row.get(0)?, row.get(1)?)),
+            )
+        };
+        Ok(self.db.platform(KEYS).read(read).await?)
+    }
+
+    pub(crate) async fn has_erasure(&self, tenant: TenantId, id: ErasureId) -> Result<bool> {
+        let read = move |tx: &mut PlatformTx<'_>| {
+            let text = "SELECT 1 FROM key_erasures WHERE tenant_id = $1 AND id = $2";
+            tx.optional(across_tenants(text), params![tenant, id], |_| Ok(()))
+        };
+        Ok(self.db.platform(KEYS).read(read).await?.is_some())
+    }
+
     /// Keys destroyed since then, by whichever node.
     pub(crate) async fn list_destroyed(&self, since: Timestamp) -> Result<Vec<DestroyedKey>> {
         // Another's clock may run ahead of what is destroyed by ours.

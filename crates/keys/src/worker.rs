@@ -184,6 +184,16 @@ impl KeyWorker {
         Ok(!matches!(loaded, StoredKey::Unknown))
     }
 
+    /// What keys were destroyed for, the last ones.
+    pub async fn list_newest_erasures(&self, limit: u32) -> Result<Vec<(TenantId, ErasureId)>> {
+        self.ask(move |store, runtime| runtime.block_on(store.list_newest_erasures(limit))).await
+    }
+
+    /// Whether the store remembers that keys were destroyed for this.
+    pub async fn knows_erasure(&self, tenant: TenantId, id: ErasureId) -> Result<bool> {
+        self.ask(move |store, runtime| runtime.block_on(store.has_erasure(tenant, id))).await
+    }
+
     fn send(&self, request: Request) -> Result<()> {
         let waiting = self.0.waiting.lock().unwrap_or_else(PoisonError::into_inner).take();
         if let Some((owner, requests)) = waiting {

@@ -66,7 +66,7 @@ async fn serve(context: &CommandContext, config: &Config) -> Result<()> {
     let mut lock = database.file().map(|file| DatabaseLock::take(file)).transpose()?;
     let front = ServerBootstrap::bind(config, context.clock.as_ref()).await?;
     migrate(context, &database).await?;
-    let db = database.open().await?;
+    let db = database.open_unreplayed().await?;
     // A key that is missing or wrong is told now, not when the first secret or message is read.
     let vault = vault::open(config, db.clone(), context.clock.clone()).await?;
     database.keys.check(&db).await?;

@@ -7,10 +7,10 @@ use munshi_store::migrate::{self, MigrationOutcome, MigrationRequest, MigrationS
 use munshi_store::{DatabaseAddress, Db, Migrations, StoreOptions};
 use munshi_types::Timestamp;
 
-use crate::data_folder;
 use crate::failure::{CommandFailure, Exit, Result};
 use crate::keys::ConfiguredKeys;
 use crate::lock::DatabaseLock;
+use crate::{data_folder, erasure};
 
 /// Everything the store wants to know, taken from the settings.
 pub struct ConfiguredDatabase {
@@ -60,7 +60,15 @@ impl ConfiguredDatabase {
         }
     }
 
+    /// Before anything is read from it, whoever was forgotten since a copy was made that was put back is forgotten again.
     pub async fn open(&self) -> Result<Db> {
+        let db = self.open_unreplayed().await?;
+        erasure::replay_if_due(&db, &self.keys.worker).await?;
+        Ok(db)
+    }
+
+    /// The same as it is, for whoever looks after that themselves.
+    pub async fn open_unreplayed(&self) -> Result<Db> {
         let db = Db::open(&self.address, &self.options, &self.migrations).await?;
         self.keys.bind(&db).await?;
         Ok(db)

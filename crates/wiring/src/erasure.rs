@@ -3,10 +3,11 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use munshi_erasure::ErasureService;
+use munshi_erasure::{ERASURES, ErasureService, rows};
 use munshi_jobs::JobQueue;
-use munshi_store::Db;
-use munshi_types::{Clock, IdGenerator, SystemRandom};
+use munshi_keys::KeyWorker;
+use munshi_store::{Db, PlatformTx};
+use munshi_types::{Clock, IdGenerator, SystemClock, SystemRandom};
 use tokio_util::sync::CancellationToken;
 
 use crate::failure::{CommandFailure, Result};
@@ -14,6 +15,8 @@ use crate::packs;
 
 /// How soon a node lets go of a key that another has destroyed.
 const LOOK: Duration = Duration::from_secs(1);
+/// How many of those who were forgotten last are compared.
+const COMPARED: u32 = 5;
 
 pub fn build(db: &Db, clock: &Arc<dyn Clock>) -> Result<ErasureService> {
     let ids = IdGenerator::new(clock.clone(), Arc::new(SystemRandom));
@@ -42,6 +45,45 @@ pub async fn replay(db: &Db, clock: &Arc<dyn Clock>) -> Result<usize> {
         );
     }
     Ok(erasures)
+}
+
+/// The same where this database and its store of keys do not both remember those who were forgotten last: one of them is a copy from before.
+/// For commands that work without a server. With a store that can't be reached nothing that is sealed is read either.
+pub(crate) async fn replay_if_due(db: &Db, keys: &KeyWorker) -> Result<()> {
+    match is_replay_due(db, keys).await {
+        Ok(true) => replay(db, &(Arc::new(SystemClock) as Arc<dyn Clock>)).await.map(drop),
+        Ok(false) => Ok(()),
+        Err(failure) => {
+            tracing::debug!(
+                error = failure.message,
+                "whom the store of keys remembers as forgotten was not looked at"
+            );
+            Ok(())
+        }
+    }
+}
+
+async fn is_replay_due(db: &Db, keys: &KeyWorker) -> Result<bool> {
+    let logged = keys.list_newest_erasures(COMPARED).await?;
+    let read = move |tx: &mut PlatformTx<'_>| {
+        let destroyed = rows::list_newest_destroyed(tx, COMPARED)?;
+        for (tenant, id) in logged {
+            if rows::is_missing(tx, tenant, id)? {
+                return Ok((true, destroyed));
+            }
+        }
+        Ok::<_, munshi_store::Error>((false, destroyed))
+    };
+    let (is_missing, destroyed) = db.platform(ERASURES).read(read).await?;
+    if is_missing {
+        return Ok(true);
+    }
+    for (tenant, id) in destroyed {
+        if !keys.knows_erasure(tenant, id).await? {
+            return Ok(true);
+        }
+    }
+    Ok(false)
 }
 
 /// Lets go of keys that other nodes have destroyed, until it is told to stop.

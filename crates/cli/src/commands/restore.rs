@@ -80,7 +80,7 @@ async fn restore(
 
 /// Needs the store of keys, which may come back later; the server does it before it serves.
 async fn forget_again(context: &CommandContext, database: &ConfiguredDatabase) -> Option<usize> {
-    let replayed = async { erasure::replay(&database.open().await?, &context.clock).await };
+    let replayed = async { erasure::replay(&database.open_unreplayed().await?, &context.clock).await };
     match replayed.await {
         Ok(people) => Some(people),
         Err(failure) => {

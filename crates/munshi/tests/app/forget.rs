@@ -181,6 +181,19 @@ fn an_older_backup_is_told_again_before_it_serves() {
     assert_eq!(count_erasures(&installation), 1);
 }
 
+/// Nor is anything of it read by a command that works without a server.
+#[test]
+fn an_older_backup_is_told_again_before_a_command_reads_it() {
+    let installation = Installation::migrated(DatabaseEngine::Sqlite);
+    open_shop(&installation);
+    let copy = installation.json(&["backup"])["file"].as_str().unwrap().to_owned();
+    installation.json(&["person", "forget", "Rameshwari", "--yes", "--despite-open-matters"]);
+    std::fs::copy(installation.folder().join(&copy), installation.file()).unwrap();
+    let owing = installation.run(&["ask", "counter", "who owes me"]).ok();
+    assert!(!owing.contains("Rameshwari") && owing.contains("Forgotten"), "{owing}");
+    assert_eq!(count_erasures(&installation), 1);
+}
+
 /// A person who wrote: their words, their name and their phone are unreadable, also with the keys of today and the copy of yesterday.
 #[test]
 fn with_todays_keys_a_copy_of_yesterday_shows_everybody_else() {

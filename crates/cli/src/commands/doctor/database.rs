@@ -97,7 +97,7 @@ async fn soundness(database: &ConfiguredDatabase) -> Option<DoctorFinding> {
 }
 
 async fn check_connection(database: &ConfiguredDatabase) -> Result<(Vec<DoctorFinding>, Db)> {
-    let db = database.open().await?;
+    let db = database.open_unreplayed().await?;
     let version = db.server_version().await?;
     let engine = match &database.address {
         DatabaseAddress::Sqlite(_) => version,
