@@ -1,6 +1,6 @@
 //! Texts come into the index.
 
-use std::collections::{BTreeMap, HashSet};
+use std::collections::{BTreeMap, HashMap, HashSet};
 
 use munshi_store::{Cursor, Result, Tx, params};
 use munshi_types::Timestamp;
@@ -30,7 +30,7 @@ pub enum AddOutcome {
 
 /// Adds texts that it does not have, and notes that all up to a place were looked at. `list_present` says which of some
 /// texts still exist: it is asked while the index is held, so what is removed elsewhere is either not added, or taken out
-/// again by whoever removes it.
+/// again by whoever removes it. Each token is a row to write: whoever calls it bounds them.
 pub fn add(
     tx: &mut Tx<'_>,
     documents: Vec<IndexDocument>,
@@ -63,20 +63,20 @@ pub fn add(
 
 fn add_to_block(tx: &mut Tx<'_>, documents: &[StoredDocument]) -> Result<()> {
     let Some(block) = documents.first().map(StoredDocument::block) else { return Ok(()) };
-    let mut new: BTreeMap<i64, NumberSet> = BTreeMap::new();
+    let mut new: BTreeMap<i64, Vec<u16>> = BTreeMap::new();
     for document in documents {
         documents::insert(tx, document)?;
         for token in &document.tokens {
-            new.entry(*token).or_insert(NumberSet::EMPTY).insert(find_place(document.number));
+            new.entry(*token).or_default().push(find_place(document.number));
         }
     }
     let tokens: Vec<i64> = new.keys().copied().collect();
-    for stored in postings::load(tx, &tokens, (block, block))? {
-        if let Some(numbers) = new.get_mut(&stored.token) {
-            numbers.unite(&stored.numbers);
-        }
-    }
-    for (token, numbers) in new {
+    let stored = postings::load(tx, &tokens, (block, block))?;
+    let mut stored: HashMap<i64, NumberSet> =
+        stored.into_iter().map(|posting| (posting.token, posting.numbers)).collect();
+    for (token, places) in new {
+        let mut numbers = stored.remove(&token).unwrap_or(NumberSet::EMPTY);
+        places.into_iter().for_each(|place| numbers.insert(place));
         postings::save(tx, &WordPosting { token, block, numbers })?;
     }
     widen_block(tx, block, documents)

@@ -9,6 +9,10 @@ use crate::documents::{self, StoredDocument, find_place};
 use crate::number_set::NumberSet;
 use crate::postings;
 
+/// So many numbers are looked at together, and so many of their tokens: all of a block may be some hundred megabytes.
+const SLICE: usize = 64;
+const COMPARED: usize = 4_096;
+
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CheckStep {
     /// This block is sound; there may be more behind it.
@@ -35,20 +39,38 @@ pub fn check_next(tx: &mut Tx<'_>, after: Option<i64>) -> Result<CheckStep> {
 }
 
 fn is_sound(tx: &mut Tx<'_>, block: i64) -> Result<bool> {
-    let documents = documents::list_by_block(tx, block)?;
-    let mut wanted: HashMap<i64, NumberSet> = HashMap::new();
-    for document in &documents {
-        for token in &document.tokens {
-            wanted.entry(*token).or_insert(NumberSet::EMPTY).insert(find_place(document.number));
+    let numbers: Vec<i64> = (block * crate::BLOCK..(block + 1) * crate::BLOCK).collect();
+    for part in numbers.chunks(SLICE) {
+        let (Some(first), Some(last)) = (part.first(), part.last()) else { continue };
+        let documents = documents::list_by_numbers(tx, *first, *last)?;
+        if !are_found_by_tokens(tx, block, &documents)? || !is_within_times(tx, block, &documents)? {
+            return Ok(false);
         }
     }
-    let tokens: Vec<i64> = wanted.keys().copied().collect();
-    for posting in postings::load(tx, &tokens, (block, block))? {
-        if wanted.get(&posting.token) == Some(&posting.numbers) {
-            wanted.remove(&posting.token);
+    Ok(true)
+}
+
+/// Whether each of these texts is among those of each of its tokens.
+fn are_found_by_tokens(tx: &mut Tx<'_>, block: i64, documents: &[StoredDocument]) -> Result<bool> {
+    let place_tokens = |document: &StoredDocument| {
+        let place = find_place(document.number);
+        document.tokens.iter().map(move |token| (*token, place)).collect::<Vec<_>>()
+    };
+    let mut wanted: Vec<(i64, u16)> = documents.iter().flat_map(place_tokens).collect();
+    wanted.sort_unstable();
+    for part in wanted.chunks(COMPARED) {
+        let mut tokens: Vec<i64> = part.iter().map(|(token, _)| *token).collect();
+        tokens.dedup();
+        let stored = postings::load(tx, &tokens, (block, block))?;
+        let stored: HashMap<i64, NumberSet> =
+            stored.into_iter().map(|posting| (posting.token, posting.numbers)).collect();
+        let is_found =
+            |(token, place): &(i64, u16)| stored.get(token).is_some_and(|numbers| numbers.contains(*place));
+        if !part.iter().all(is_found) {
+            return Ok(false);
         }
     }
-    Ok(wanted.is_empty() && is_within_times(tx, block, &documents)?)
+    Ok(true)
 }
 
 fn is_within_times(tx: &mut Tx<'_>, block: i64, documents: &[StoredDocument]) -> Result<bool> {
@@ -57,7 +79,8 @@ fn is_within_times(tx: &mut Tx<'_>, block: i64, documents: &[StoredDocument]) ->
         params![block],
         |row| Ok((row.get(0)?, row.get(1)?)),
     )?;
-    Ok(found.is_some_and(|(oldest, newest)| {
-        documents.iter().all(|document| oldest <= document.at && document.at <= newest)
-    }))
+    let is_within = |document: &StoredDocument| {
+        found.is_some_and(|(oldest, newest)| oldest <= document.at && document.at <= newest)
+    };
+    Ok(documents.iter().all(is_within))
 }

@@ -65,12 +65,12 @@ pub(crate) fn list(tx: &mut Tx<'_>, ids: &[Uuid]) -> Result<Vec<StoredDocument>>
     )
 }
 
-/// Those of a block.
-pub(crate) fn list_by_block(tx: &mut Tx<'_>, block: i64) -> Result<Vec<StoredDocument>> {
+/// Those from the first number to the last.
+pub(crate) fn list_by_numbers(tx: &mut Tx<'_>, first: i64, last: i64) -> Result<Vec<StoredDocument>> {
     tx.all(
         "SELECT number, document_id, at, tokens FROM search_documents
-         WHERE tenant_id = $1 AND number >= $2 AND number < $3",
-        params![block * BLOCK, (block + 1) * BLOCK],
+         WHERE tenant_id = $1 AND number >= $2 AND number <= $3",
+        params![first, last],
         read,
     )
 }

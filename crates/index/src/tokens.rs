@@ -10,20 +10,31 @@ use crate::words::split_index_words;
 
 const WORD: &str = "search word";
 const SCOPE: &str = "search scope";
+const LONG: &str = "search long";
+
+/// More words of one text have no tokens: all of them would be rows of one transaction.
+const MOST_WORDS: usize = 4_096;
 
 /// Hashes words, each once: the texts of a batch share most of theirs.
 #[derive(Debug, Default)]
 pub struct TokenHasher {
     words: HashMap<String, i64>,
     scopes: HashMap<Uuid, i64>,
+    long: Option<i64>,
 }
 
 impl TokenHasher {
-    /// What a text is found by: its words, and the scopes it lies in. Sorted, each once.
+    /// What a text is found by: its words, and the scopes it lies in. Sorted, each once. A text with too many words has the token
+    /// of long texts instead of theirs: whoever looks for anything opens it.
     pub fn hash_text(&mut self, tx: &Tx<'_>, text: &str, scopes: &[Uuid]) -> Result<Vec<i64>> {
         let mut tokens = Vec::new();
         for form in split_index_words(text).into_iter().flat_map(|word| word.forms) {
             tokens.push(self.hash_form(tx, form)?);
+        }
+        tokens.sort_unstable();
+        tokens.dedup();
+        if tokens.len() > MOST_WORDS {
+            tokens = vec![self.hash_long(tx)?];
         }
         for scope in scopes {
             tokens.push(self.hash_scope(tx, *scope)?);
@@ -35,8 +46,11 @@ impl TokenHasher {
 
     /// For each word of a query the tokens of which a text must have one.
     pub fn hash_query(&mut self, tx: &Tx<'_>, query: &SearchQuery) -> Result<Vec<Vec<i64>>> {
-        let hash_word =
-            |word: &Vec<String>| word.iter().map(|form| self.hash_form(tx, form.clone())).collect();
+        let long = self.hash_long(tx)?;
+        let hash_word = |word: &Vec<String>| {
+            let forms = word.iter().map(|form| self.hash_form(tx, form.clone()));
+            forms.chain([Ok(long)]).collect()
+        };
         query.words().map(hash_word).collect()
     }
 
@@ -47,6 +61,15 @@ impl TokenHasher {
         }
         let token = shorten(tx.hash(SCOPE, scope.as_bytes())?);
         self.scopes.insert(scope, token);
+        Ok(token)
+    }
+
+    fn hash_long(&mut self, tx: &Tx<'_>) -> Result<i64> {
+        if let Some(known) = self.long {
+            return Ok(known);
+        }
+        let token = shorten(tx.hash(LONG, &[])?);
+        self.long = Some(token);
         Ok(token)
     }
 

@@ -53,6 +53,21 @@ on_both_engines! {
         assert_eq!((count(&test, tenant).await, rows.0), (rows, 30));
     }
 
+    async fn a_text_of_too_many_words_is_found_by_each_and_has_few_rows(test: TestDb) {
+        let (random, tenant) = (SeededRandom::new(14), test.add_tenant("sharma").await);
+        let mut texts = make_texts(&test, &random, 3, &[Uuid::max()]);
+        texts[1].text = (0..5_000).map(|number| format!("{number} ")).collect();
+        begin(&test, tenant).await;
+        add_texts(&test, tenant, &texts[1..2]).await;
+        assert_eq!(count(&test, tenant).await, (1, 2, 1), "that it is long, and whose it is");
+        add_texts(&test, tenant, &texts).await;
+        let all = by_id(&texts);
+        for query in ["4999 17", "\"17 18\"", "17 19 ramesh", "5001", "ramesh"] {
+            assert_eq!(search(&test, tenant, &all, (query, Some(Uuid::max())), 1).await, scan(&all, (query, None)), "{query}");
+        }
+        assert_eq!(search(&test, tenant, &all, ("17", Some(Uuid::nil())), 1).await, Vec::<Uuid>::new());
+    }
+
     async fn tenants_find_their_own(test: TestDb) {
         let random = SeededRandom::new(13);
         let (one, other) = (test.add_tenant("sharma").await, test.add_tenant("gupta").await);

@@ -1,6 +1,7 @@
 //! The index is filled behind the turns, some messages at a time. Stopped or broken off anywhere, it goes on from there: what
 //! is added and how far it has come are one transaction.
 
+use std::collections::HashMap;
 use std::time::Duration;
 
 use munshi_index::{
@@ -13,11 +14,15 @@ use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
 use super::OVERLAP;
-use super::opening::{encode_ids, list_stored, open_texts};
+use super::opening::{StoredText, encode_ids, list_stored, open_texts};
 use crate::error::Result;
 
-/// So many messages are added in one transaction: a person's message waits for it on SQLite.
+/// So many messages are added in one transaction at most, and none after so many of their tokens, each of which is a row: a
+/// person's message waits for it on SQLite.
 const BATCH: usize = 128;
+const BATCH_TOKENS: usize = 2_048;
+/// So many are opened at once.
+const OPENED: usize = 16;
 /// So many rows are looked through for them.
 const LOOKED_THROUGH: i64 = 512;
 /// Between two transactions, so that people's come first on SQLite too.
@@ -138,24 +143,41 @@ fn prepare_batch(tx: &mut Tx<'_>, after: Cursor) -> munshi_store::Result<FillBat
         params![after.time, after.id, LOOKED_THROUGH],
         |row| Ok(Cursor { time: row.get("said_at")?, id: row.get("id")? }),
     )?;
-    let mut unknown = list_unknown(tx, &rows.iter().map(|row| row.id).collect::<Vec<_>>())?;
+    let unknown = list_unknown(tx, &rows.iter().map(|row| row.id).collect::<Vec<_>>())?;
+    let (documents, taken) = hash_messages(tx, unknown.get(..BATCH).unwrap_or(&unknown))?;
     // What is beyond a batch is looked at again with the next.
-    let last = match unknown.get(BATCH) {
+    let last = match unknown.get(taken) {
         Some(beyond) => rows.iter().take_while(|row| row.id != *beyond).last(),
         None => rows.last(),
     };
-    unknown.truncate(BATCH);
-    let stored = list_stored(tx, &unknown)?;
-    let texts = open_texts(tx, &stored)?;
-    let mut hasher = TokenHasher::default();
-    let mut documents = Vec::with_capacity(stored.len());
-    for (message, text) in stored.iter().zip(texts) {
-        let scopes = [message.person.as_uuid(), message.binding.as_uuid()];
-        let tokens = hasher.hash_text(tx, &text, &scopes)?;
-        documents.push(IndexDocument { id: message.id.as_uuid(), at: message.said_at, tokens });
-    }
-    documents.sort_by_key(|document| (document.at, document.id));
     Ok(FillBatch { documents, last: last.copied() })
+}
+
+/// The first of some messages, as many as have the tokens of a batch. Says how many these are.
+fn hash_messages(tx: &mut Tx<'_>, ids: &[Uuid]) -> munshi_store::Result<(Vec<IndexDocument>, usize)> {
+    let mut hasher = TokenHasher::default();
+    let (mut documents, mut taken, mut count) = (Vec::new(), 0, 0);
+    for part in ids.chunks(OPENED) {
+        let stored = list_stored(tx, part)?;
+        let texts = open_texts(tx, &stored)?;
+        let mut opened: HashMap<Uuid, (StoredText, String)> = stored
+            .into_iter()
+            .zip(texts)
+            .map(|(message, text)| (message.id.as_uuid(), (message, text)))
+            .collect();
+        for id in part {
+            if count >= BATCH_TOKENS {
+                return Ok((documents, taken));
+            }
+            taken += 1;
+            let Some((message, text)) = opened.remove(id) else { continue };
+            let scopes = [message.person.as_uuid(), message.binding.as_uuid()];
+            let tokens = hasher.hash_text(tx, &text, &scopes)?;
+            count += tokens.len();
+            documents.push(IndexDocument { id: *id, at: message.said_at, tokens });
+        }
+    }
+    Ok((documents, taken))
 }
 
 fn list_present(tx: &mut Tx<'_>, ids: &[Uuid]) -> munshi_store::Result<Vec<Uuid>> {

@@ -209,6 +209,26 @@ tables! {
         compare_all(&shop, &random).await;
     }
 
+    async fn messages_of_many_words_are_added_a_few_at_a_time(test: TestDb) {
+        let shop = Shop::open(test).await;
+        for turn in 0..6 {
+            shop.test.clock.advance(Duration::from_secs(1));
+            let text: String = (0..1_000).map(|number| format!("{} ", turn * 1_000 + number)).collect();
+            let said = shop.say(MEERA, &format!("w{turn}"), &text).await;
+            shop.test.clock.advance(Duration::from_secs(1));
+            shop.answer(held(&said), "ok").await;
+        }
+        let looks = AtomicUsize::new(0);
+        let stop_soon = || looks.fetch_add(1, Ordering::SeqCst) >= 1;
+        let first = filler(&shop).fill(shop.tenant, FillScope::New, stop_soon).await.unwrap();
+        assert_eq!(first, 5, "three of a thousand words and two of one");
+        assert_eq!(fill(&shop, FillScope::New).await, 7);
+        assert_eq!(fill(&shop, FillScope::Everything).await, 0);
+        for query in ["5999", "\"1017 1018\"", "17", "ok"] {
+            assert_eq!(search_all(&shop, wanted(query, 3)).await, scan(&shop, wanted(query, 3)).await, "{query}");
+        }
+    }
+
     async fn what_came_late_is_found_and_added(test: TestDb) {
         let shop = Shop::open(test).await;
         let late = shop.say(MEERA, "w1", "atta khatam").await.message;
