@@ -61,13 +61,16 @@ pub fn end_open_runs(tx: &mut Tx<'_>, person: PersonId, now: Timestamp) -> Resul
     )
 }
 
+/// As many as leave the index together, too.
 fn list_messages(tx: &mut Tx<'_>, person: PersonId, after: Uuid, limit: u32) -> Result<Vec<Uuid>> {
-    tx.all(
+    let mut messages = tx.all(
         "SELECT m.id FROM sessions s JOIN messages m ON m.tenant_id = $1 AND m.session_id = s.id
          WHERE s.tenant_id = $1 AND s.person_id = $2 AND m.id > $3 ORDER BY m.id LIMIT $4",
         params![person, after, limit],
         |row| row.get(0),
-    )
+    )?;
+    messages.truncate(munshi_index::count_removable(tx, &messages)?);
+    Ok(messages)
 }
 
 fn erase_messages(tx: &mut Tx<'_>, messages: &[Uuid]) -> Result<u64> {

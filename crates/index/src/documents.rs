@@ -1,6 +1,6 @@
 //! The rows of texts: their numbers, what they are known by elsewhere, and the tokens they are found by.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 
 use munshi_store::{Error, JsonText, Result, Row, Tx, params};
 use munshi_types::Timestamp;
@@ -63,6 +63,22 @@ pub(crate) fn list(tx: &mut Tx<'_>, ids: &[Uuid]) -> Result<Vec<StoredDocument>>
         params![encode_ids(ids)?],
         read,
     )
+}
+
+/// How many tokens each of these has that it has.
+pub(crate) fn count_tokens(tx: &mut Tx<'_>, ids: &[Uuid]) -> Result<HashMap<Uuid, i64>> {
+    let counted: Vec<(Uuid, i64)> = tx.all(
+        (
+            "SELECT document_id, LENGTH(tokens) / 8 FROM search_documents
+             WHERE tenant_id = $1 AND document_id IN (SELECT unhex(value) FROM json_each($2))",
+            "SELECT document_id, LENGTH(tokens)::bigint / 8 FROM search_documents
+             WHERE tenant_id = $1
+               AND document_id IN (SELECT value::uuid FROM jsonb_array_elements_text($2::jsonb))",
+        ),
+        params![encode_ids(ids)?],
+        |row| Ok((row.get(0)?, row.get(1)?)),
+    )?;
+    Ok(counted.into_iter().collect())
 }
 
 /// Those from the first number to the last.

@@ -42,7 +42,7 @@ pub use documents::list_unknown;
 pub use excerpt::cut_excerpt;
 pub use hits::{HitWindow, IndexSearch, IndexedHit, list_hits};
 pub use query::{SearchQuery, SearchQueryError};
-pub use remove::remove;
+pub use remove::{count_removable, remove};
 pub use state::{IndexState, VERSION, clear_next, find_state, mark_for_rebuild, needs_clearing};
 pub use tokens::TokenHasher;
 pub use words::{IndexWord, split_index_words};

@@ -8,9 +8,26 @@ use uuid::Uuid;
 
 use crate::BLOCK;
 use crate::documents::{self, StoredDocument, find_place};
-use crate::number_set::NumberSet;
 use crate::postings;
 use crate::state::{lock_state, mark_for_rebuild};
+
+/// So many texts leave in one transaction, and none after so many of their tokens: each is a row that is written.
+const REMOVED: usize = 100;
+const REMOVED_TOKENS: i64 = 4_096;
+
+/// How many of the first of some texts leave in one transaction that nobody waits long for; one at least.
+pub fn count_removable(tx: &mut Tx<'_>, ids: &[Uuid]) -> Result<usize> {
+    let ids = ids.get(..REMOVED).unwrap_or(ids);
+    let known = documents::count_tokens(tx, ids)?;
+    let mut tokens = 0;
+    for (at, id) in ids.iter().enumerate() {
+        if tokens >= REMOVED_TOKENS {
+            return Ok(at);
+        }
+        tokens += known.get(id).copied().unwrap_or_default();
+    }
+    Ok(ids.len())
+}
 
 /// Takes texts out, before their own rows go. Of those it does not have nothing is said. Whoever forgets somebody is not held up by
 /// an index that is damaged: all of it is cleared then.
@@ -40,17 +57,17 @@ fn remove_known(tx: &mut Tx<'_>, ids: &[Uuid]) -> Result<()> {
 }
 
 fn remove_from_block(tx: &mut Tx<'_>, block: i64, gone: &[StoredDocument]) -> Result<()> {
-    let mut places: HashMap<i64, NumberSet> = HashMap::new();
+    let mut places: HashMap<i64, Vec<u16>> = HashMap::new();
     for document in gone {
         documents::delete(tx, document.number)?;
         for token in &document.tokens {
-            places.entry(*token).or_insert(NumberSet::EMPTY).insert(find_place(document.number));
+            places.entry(*token).or_default().push(find_place(document.number));
         }
     }
     let tokens: Vec<i64> = places.keys().copied().collect();
     for mut posting in postings::load(tx, &tokens, (block, block))? {
         if let Some(places) = places.get(&posting.token) {
-            places.iter().for_each(|place| posting.numbers.remove(place));
+            places.iter().for_each(|place| posting.numbers.remove(*place));
             postings::save(tx, &posting)?;
         }
     }

@@ -1,6 +1,6 @@
 //! Of what is removed nothing stays, also where it is added at the same time.
 
-use munshi_index::{AddOutcome, IndexDocument, add, needs_clearing, remove};
+use munshi_index::{AddOutcome, IndexDocument, add, count_removable, needs_clearing, remove};
 use munshi_store::{Cursor, Result, Tx, params};
 use munshi_test_support::{TestDb, on_both_engines};
 use munshi_types::{SeededRandom, TenantId};
@@ -63,6 +63,32 @@ on_both_engines! {
         assert_eq!(write(&test, tenant, unit).await, AddOutcome::Added(1));
         let left: Vec<Uuid> = write(&test, tenant, |tx| tx.all("SELECT document_id FROM search_documents WHERE tenant_id = $1", &[], |row| row.get(0))).await;
         assert_eq!(left, [kept]);
+    }
+
+    async fn few_texts_of_many_words_leave_together(test: TestDb) {
+        let (random, tenant) = (SeededRandom::new(26), test.add_tenant("sharma").await);
+        let mut texts = make_texts(&test, &random, 150, &[Uuid::max()]);
+        for text in &mut texts[..10] {
+            text.text = (0..1_000).map(|number| format!("{number} ")).collect();
+        }
+        begin(&test, tenant).await;
+        add_texts(&test, tenant, &texts).await;
+        let mut units = Vec::new();
+        let mut left: Vec<Uuid> = texts.iter().map(|text| text.id).collect();
+        while !left.is_empty() {
+            let ids = left.clone();
+            let count = write(&test, tenant, move |tx| {
+                let count = count_removable(tx, &ids)?;
+                remove(tx, &ids[..count])?;
+                Ok(count)
+            })
+            .await;
+            units.push(count);
+            left.drain(..count);
+        }
+        assert_eq!(units, [5, 5, 100, 40]);
+        assert_eq!(count(&test, tenant).await, (0, 0, 0));
+        assert_eq!(write(&test, tenant, |tx| count_removable(tx, &[])).await, 0);
     }
 
     async fn a_damaged_index_holds_up_nobody_who_forgets(test: TestDb) {

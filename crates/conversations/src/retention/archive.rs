@@ -23,6 +23,7 @@ use crate::handoffs;
 use crate::messages::{self, Message};
 use crate::outbox;
 use crate::sealing::seal_by_owner;
+use crate::search::remove_from_index;
 
 pub const KIND: &str = "messages.archive";
 
@@ -149,6 +150,7 @@ impl ArchiveJob {
         let path = written
             .map_err(|error| unwritten(error.to_string()))?
             .map_err(|error| unwritten(format!("{}: {error}", self.folder.display())))?;
+        remove_from_index(&self.db, tenant, collect_messages(&ids)).await?;
         self.db.write(tenant, move |tx| remove(tx, &ids)).await?;
         tracing::info!(%tenant, count, file = %path.display(), "old messages archived");
         Ok(count)
@@ -218,7 +220,7 @@ fn read_line(row: &Row<'_>) -> munshi_store::Result<(Line, Option<PersonId>)> {
 
 /// Exactly those that stand in the file, and the steps of their runs: what tools were given and what they answered.
 pub(super) fn remove(tx: &mut Tx<'_>, ids: &[(MessageId, RunId)]) -> Result<()> {
-    let searched: Vec<Uuid> = ids.iter().map(|(message, _)| message.as_uuid()).collect();
+    let searched = collect_messages(ids);
     munshi_index::remove(tx, &searched)?;
     let messages = encode_ids(searched.into_iter())?;
     let runs = encode_ids(ids.iter().map(|(_, run)| run.as_uuid()))?;
@@ -247,6 +249,10 @@ pub(super) fn remove(tx: &mut Tx<'_>, ids: &[(MessageId, RunId)]) -> Result<()> 
         params![runs],
     )?;
     Ok(())
+}
+
+pub(super) fn collect_messages(ids: &[(MessageId, RunId)]) -> Vec<Uuid> {
+    ids.iter().map(|(message, _)| message.as_uuid()).collect()
 }
 
 fn encode_ids(ids: impl Iterator<Item = Uuid>) -> Result<JsonText> {

@@ -9,9 +9,10 @@ use munshi_safety::policy::RetentionPeriods;
 use munshi_store::{Db, Tx, params};
 use munshi_types::{Id, MessageId, RunId, TenantId, Timestamp};
 
-use super::archive::{clear_idle_sessions, remove};
+use super::archive::{clear_idle_sessions, collect_messages, remove};
 use crate::erasure::erase_runs;
 use crate::error::Result;
+use crate::search::remove_from_index;
 
 const BATCH: u32 = 500;
 const DAY: Duration = Duration::from_secs(86_400);
@@ -39,7 +40,7 @@ pub async fn expire(
 ) -> Result<ExpiryReport> {
     let mut report = ExpiryReport::default();
     if let Some(before) = find_end(periods.messages_days, now) {
-        report.messages = repeat(db, tenant, move |tx| expire_messages(tx, before)).await?;
+        report.messages = expire_messages(db, tenant, before).await?;
         report.runs = repeat(db, tenant, move |tx| expire_runs(tx, before)).await?;
         db.write(tenant, move |tx| clear_idle_sessions(tx, before)).await?;
     }
@@ -67,9 +68,22 @@ where
     }
 }
 
-/// Messages of runs that have ended, and that nobody is about to send, with the steps of these runs.
-fn expire_messages(tx: &mut Tx<'_>, before: Timestamp) -> Result<u64> {
-    let found: Vec<(MessageId, RunId)> = tx.all(
+/// Each batch leaves the index before it goes.
+async fn expire_messages(db: &Db, tenant: TenantId, before: Timestamp) -> Result<u64> {
+    let mut all = 0;
+    loop {
+        let found = db.read(tenant, move |tx| list_expired(tx, before)).await?;
+        remove_from_index(db, tenant, collect_messages(&found)).await?;
+        match db.write(tenant, move |tx| expire_batch(tx, before)).await? {
+            0 => return Ok(all),
+            count => all += count,
+        }
+    }
+}
+
+/// Messages of runs that have ended, and that nobody is about to send.
+fn list_expired(tx: &mut Tx<'_>, before: Timestamp) -> munshi_store::Result<Vec<(MessageId, RunId)>> {
+    tx.all(
         "SELECT m.id, m.run_id FROM messages m
          JOIN runs r ON r.tenant_id = $1 AND r.id = m.run_id
          LEFT JOIN outbox o ON o.tenant_id = $1 AND o.message_id = m.id
@@ -78,7 +92,12 @@ fn expire_messages(tx: &mut Tx<'_>, before: Timestamp) -> Result<u64> {
          ORDER BY m.said_at, m.id LIMIT $3",
         params![before, BATCH],
         |row| Ok((row.get(0)?, row.get(1)?)),
-    )?;
+    )
+}
+
+/// Some messages, with the steps of their runs.
+fn expire_batch(tx: &mut Tx<'_>, before: Timestamp) -> Result<u64> {
+    let found = list_expired(tx, before)?;
     for (message, _) in &found {
         munshi_blobs::release(tx, munshi_blobs::BlobHolder::Message(*message))?;
     }

@@ -2,7 +2,6 @@
 //! is added and how far it has come are one transaction.
 
 use std::collections::HashMap;
-use std::time::Duration;
 
 use munshi_index::{
     AddOutcome, CheckStep, IndexDocument, TokenHasher, check_next, clear_next, find_state, list_unknown,
@@ -13,8 +12,8 @@ use munshi_types::{Id, TenantId};
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
-use super::OVERLAP;
 use super::opening::{StoredText, encode_ids, list_stored, open_texts};
+use super::{BREATH, OVERLAP};
 use crate::error::Result;
 
 /// So many messages are added in one transaction at most, and none after so many of their tokens, each of which is a row: a
@@ -25,8 +24,6 @@ const BATCH_TOKENS: usize = 2_048;
 const OPENED: usize = 16;
 /// So many rows are looked through for them.
 const LOOKED_THROUGH: i64 = 512;
-/// Between two transactions, so that people's come first on SQLite too.
-const BREATH: Duration = Duration::from_millis(5);
 
 /// Which messages are looked for that the index lacks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]

@@ -3,7 +3,7 @@
 //! What is hot stands in an index of keyed hashes (`munshi_index`), which a job fills behind the turns: a turn writes nothing
 //! for it. What the index does not have yet is opened and looked at, the newest first, so that a search is complete at any
 //! time, and only slower where much is missing. What goes from the table, to the archive or for good, goes from the index in
-//! the same transaction.
+//! the same transaction; of many messages most go a little before it (`removal`).
 //!
 //! - [`MessageSearch`], [`MessageHit`], [`search_messages`]: what is looked for and found; `candidates`: what may have it;
 //!   `opening`: what has it
@@ -15,6 +15,7 @@ mod fill;
 mod find;
 pub mod job;
 mod opening;
+mod removal;
 mod tool;
 
 pub use fill::{FillScope, SearchFiller};
@@ -22,7 +23,11 @@ pub use find::{MessageHit, MessageHits, MessageSearch, search_messages};
 pub use munshi_index::{SearchQuery, SearchQueryError};
 pub use tool::install as install_tool;
 
+pub(crate) use removal::remove_from_index;
+
 use std::time::Duration;
 
 /// A message may become visible so long after the time it bears: its transaction had to wait, or the clocks of nodes differ.
 const OVERLAP: Duration = Duration::from_secs(600);
+/// Between two transactions, so that people's come first on SQLite too.
+const BREATH: Duration = Duration::from_millis(5);
