@@ -39,6 +39,7 @@ async fn call(shop: &Shop, who: Principal, sources: &[TaintSource], arguments: V
             run: None,
             session: None,
             zone: Zone::default(),
+            language: None,
             background: false,
             key: None,
             ceiling: None,
