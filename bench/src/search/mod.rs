@@ -2,13 +2,14 @@
 
 mod planting;
 
+use std::sync::Arc;
 use std::time::Instant;
 
 use anyhow::Result;
 use munshi_conversations::search::{FillScope, MessageSearch, SearchFiller, SearchQuery, search_messages};
 use munshi_store::Tx;
 use munshi_test_support::DatabaseEngine;
-use munshi_types::{Random, SeededRandom};
+use munshi_types::{Clock, Random, SeededRandom, SystemClock};
 use tokio::runtime::Runtime;
 
 use self::planting::{Corpus, FREQUENT, RARE, word};
@@ -43,7 +44,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
         let corpus = runtime.block_on(Corpus::plant(engine, arguments.messages))?;
         let planted = began.elapsed().as_secs_f64();
         let began = Instant::now();
-        let filler = SearchFiller { db: corpus.db.clone() };
+        let filler = SearchFiller { db: corpus.db.clone(), clock: Arc::new(SystemClock) };
         let added = runtime.block_on(filler.fill(corpus.tenant, FillScope::New, || false))?;
         let filled = began.elapsed().as_secs_f64();
         built.add_row([
@@ -74,7 +75,7 @@ async fn measure(
     for _ in 0..ASKED {
         let query = SearchQuery::parse(&make(&random))?;
         let persons = is_of_one.then(|| vec![corpus.persons[pick(&random, 0, corpus.persons.len())]]);
-        let wanted = MessageSearch { persons, ..MessageSearch::new(query, PAGE) };
+        let wanted = MessageSearch { persons, ..MessageSearch::new(query, PAGE, SystemClock.now()) };
         let began = Instant::now();
         let search = move |tx: &mut Tx<'_>| search_messages(tx, &wanted);
         hits += corpus.db.read(corpus.tenant, search).await?.hits.len();

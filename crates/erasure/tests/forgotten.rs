@@ -11,6 +11,7 @@ use munshi_safety::acts;
 use munshi_store::{KeyErasure, PageRequest, Tx, params};
 use munshi_test_app::{build_message, parse_target};
 use munshi_test_support::on_both_engines;
+use munshi_types::Clock as _;
 use serde_json::json;
 
 use crate::support::{PHONE, Shop, find_planted, migrations};
@@ -54,10 +55,10 @@ on_both_engines! {
 
     async fn no_posting_of_theirs_is_left_and_everybody_elses_lead_on(test: TestDb) {
         let shop = Shop::open(&test).await;
-        let filler = SearchFiller { db: test.db.clone() };
+        let filler = SearchFiller { db: test.db.clone(), clock: test.clock.clone() };
         assert_eq!(filler.fill(shop.tenant, FillScope::New, || false).await.unwrap(), 6);
         let search = |words: &'static str| {
-            let wanted = MessageSearch::new(SearchQuery::parse(words).unwrap(), 10);
+            let wanted = MessageSearch::new(SearchQuery::parse(words).unwrap(), 10, test.clock.now());
             test.db.read(shop.tenant, move |tx: &mut Tx<'_>| search_messages(tx, &wanted))
         };
         assert_eq!(search("marigold zanzibar").await.unwrap().hits.len(), 1);

@@ -43,7 +43,9 @@ pub use excerpt::cut_excerpt;
 pub use hits::{HitWindow, IndexSearch, IndexedHit, list_hits};
 pub use query::{SearchQuery, SearchQueryError};
 pub use remove::{count_removable, remove};
-pub use state::{IndexState, VERSION, clear_next, find_state, mark_for_rebuild, needs_clearing};
+pub use state::{
+    IndexState, VERSION, clear_next, find_state, mark_for_rebuild, needs_clearing, restart_filling,
+};
 pub use tokens::TokenHasher;
 pub use words::{IndexWord, split_index_words};
 

@@ -76,6 +76,12 @@ pub fn mark_for_rebuild(tx: &mut Tx<'_>) -> Result<()> {
     save_state(tx, &IndexState { version: UNBUILT, ..state })
 }
 
+/// Has every text looked at once more; what it has it keeps.
+pub fn restart_filling(tx: &mut Tx<'_>) -> Result<()> {
+    let state = lock_state(tx)?;
+    save_state(tx, &IndexState { filled: Cursor::OLDEST, ..state })
+}
+
 /// Clears some of an index that is not of this version, and says whether more is left. Once nothing is, it is one of this
 /// version, with nothing in it.
 pub fn clear_next(tx: &mut Tx<'_>) -> Result<bool> {

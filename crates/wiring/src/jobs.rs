@@ -62,7 +62,7 @@ fn register_kinds(
     munshi_erasure::install(erasure::build(db, clock)?, &mut registry);
     housekeeping::register(&mut registry, config, db, clock)?;
     munshi_conversations::rollups::job::install(&mut registry, db, clock);
-    munshi_conversations::search::job::install(&mut registry, db, queue);
+    munshi_conversations::search::job::install(&mut registry, db, clock, queue);
     let parts = PackJobParts {
         db: db.clone(),
         clock: clock.clone(),

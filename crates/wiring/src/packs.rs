@@ -27,7 +27,7 @@ pub fn load_registry() -> Result<Arc<PackRegistry>> {
     }
     let mut tools = ToolRegistry::default();
     own::install(&mut tools, Arc::new(SystemClock)).map_err(|bad| CommandFailure::failed(bad.to_string()))?;
-    munshi_conversations::search::install_tool(&mut tools)
+    munshi_conversations::search::install_tool(&mut tools, Arc::new(SystemClock))
         .map_err(|bad| CommandFailure::failed(bad.to_string()))?;
     let registry = PackRegistry::install_with_tools(tools, &packs())
         .map_err(|bad| CommandFailure::failed(bad.to_string()))?;

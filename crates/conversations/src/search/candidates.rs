@@ -21,6 +21,7 @@ pub(super) struct CandidateSource {
     /// None where the index is of no use.
     state: Option<IndexState>,
     since: Timestamp,
+    now: Timestamp,
     /// How many of the index are asked for next: more with each window, since fewer of them fit than was hoped.
     least: usize,
 }
@@ -44,7 +45,7 @@ impl CandidateSource {
         // The same word twice is looked up once.
         let mut seen = HashSet::new();
         groups.retain(|group| seen.insert(group.clone()));
-        Ok(Self { groups, state, since: wanted.since, least: wanted.limit + 1 })
+        Ok(Self { groups, state, since: wanted.since, now: wanted.now, least: wanted.limit + 1 })
     }
 
     pub(super) fn list_next(&mut self, tx: &mut Tx<'_>, before: Cursor) -> Result<CandidateWindow> {
@@ -79,8 +80,8 @@ impl CandidateSource {
     }
 
     fn list_unindexed(&self, tx: &mut Tx<'_>, before: Cursor) -> Result<CandidateWindow> {
-        let since =
-            self.state.as_ref().map_or(self.since, |state| self.since.max(state.filled.time.minus(OVERLAP)));
+        let filled = self.state.as_ref().map(|state| state.filled.time.min(self.now).minus(OVERLAP));
+        let since = filled.map_or(self.since, |filled| self.since.max(filled));
         let rows: Vec<Cursor> = tx.all(
             "SELECT id, said_at FROM messages
              WHERE tenant_id = $1 AND (said_at, id) < ($2, $3) AND said_at >= $4

@@ -2,13 +2,14 @@
 //! is added and how far it has come are one transaction.
 
 use std::collections::HashMap;
+use std::sync::Arc;
 
 use munshi_index::{
     AddOutcome, CheckStep, IndexDocument, TokenHasher, check_next, clear_next, find_state, list_unknown,
-    mark_for_rebuild,
+    mark_for_rebuild, restart_filling,
 };
 use munshi_store::{Cursor, Db, Tx, in_background, params};
-use munshi_types::{Id, TenantId};
+use munshi_types::{Clock, Id, TenantId};
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
@@ -39,6 +40,7 @@ pub enum FillScope {
 #[derive(Clone, Debug)]
 pub struct SearchFiller {
     pub db: Db,
+    pub clock: Arc<dyn Clock>,
 }
 
 /// Messages that the index lacks, ready to be added.
@@ -78,10 +80,12 @@ impl SearchFiller {
             let batch = self.db.read(tenant, move |tx| prepare_batch(tx, at)).await?;
             let Some(last) = batch.last else { break };
             at = last;
-            if batch.documents.is_empty() && last <= filled {
+            // A message may bear a time that is still to come: what is said until then is looked at all the same.
+            let reached = last.min(Cursor { time: self.clock.now(), id: Uuid::nil() });
+            if batch.documents.is_empty() && reached <= filled {
                 continue;
             }
-            let unit = move |tx: &mut Tx<'_>| munshi_index::add(tx, batch.documents, last, list_present);
+            let unit = move |tx: &mut Tx<'_>| munshi_index::add(tx, batch.documents, reached, list_present);
             match self.db.write(tenant, unit).await? {
                 AddOutcome::Added(count) => added += count,
                 // Somebody had it built anew meanwhile.
@@ -92,7 +96,8 @@ impl SearchFiller {
         Ok(added)
     }
 
-    /// Clears an index of another version. Says up to where it is filled; none where that was broken off.
+    /// Clears an index of another version. Says up to where it is filled; none where that was broken off. What is said to be
+    /// filled further than now was filled by a wrong clock: nobody knows how far it is.
     async fn prepare(
         &self,
         tenant: TenantId,
@@ -100,7 +105,11 @@ impl SearchFiller {
     ) -> Result<Option<Cursor>> {
         loop {
             if let Some(state) = self.db.read(tenant, find_state).await? {
-                return Ok(Some(state.filled));
+                if state.filled.time <= self.clock.now().plus(OVERLAP) {
+                    return Ok(Some(state.filled));
+                }
+                self.db.write(tenant, restart_filling).await?;
+                continue;
             }
             while self.db.write(tenant, clear_next).await? {
                 if is_stopped() {

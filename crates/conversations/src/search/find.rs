@@ -25,13 +25,15 @@ pub struct MessageSearch {
     /// What stands behind this in a list of the newest first.
     pub before: Cursor,
     pub limit: usize,
+    /// What is as new as this is looked at, however far the index says that it is filled.
+    pub now: Timestamp,
 }
 
 impl MessageSearch {
     /// In everybody's conversations, at any time.
-    pub fn new(query: SearchQuery, limit: usize) -> Self {
+    pub fn new(query: SearchQuery, limit: usize, now: Timestamp) -> Self {
         let (persons, bindings) = (None, None);
-        Self { query, persons, bindings, since: Timestamp::EPOCH, before: Cursor::START, limit }
+        Self { query, persons, bindings, since: Timestamp::EPOCH, before: Cursor::START, limit, now }
     }
 
     pub(super) fn admits(&self, person: PersonId, binding: BindingId) -> bool {

@@ -1,6 +1,7 @@
 //! When indexes are filled: soon after some messages of a conversation, every few minutes where anything came, and once a night
 //! with a look whether all of it is there.
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use munshi_jobs::schedule::{self, Schedule, ScheduleRule};
@@ -8,6 +9,8 @@ use munshi_jobs::{Job, JobFailure, JobKind, JobQueue, JobRegistry, NewJob, Prior
 use munshi_store::tenants::{self, TENANTS};
 use munshi_store::{Cursor, Db, PageRequest, PlatformTx, Tx, params};
 use munshi_types::{Clock, TenantId, TenantStatus, Zone};
+
+use uuid::Uuid;
 
 use super::fill::{FillScope, SearchFiller};
 use crate::error::Result;
@@ -41,8 +44,8 @@ pub(crate) fn enqueue_fill(tx: &mut Tx<'_>, queue: &JobQueue, scope: FillScope) 
 }
 
 /// Teaches a runner to fill.
-pub fn install(registry: &mut JobRegistry, db: &Db, queue: &JobQueue) {
-    let filler = SearchFiller { db: db.clone() };
+pub fn install(registry: &mut JobRegistry, db: &Db, clock: &Arc<dyn Clock>, queue: &JobQueue) {
+    let filler = SearchFiller { db: db.clone(), clock: clock.clone() };
     registry.add(JobKind::new(FILL).limit(1), move |job| {
         let filler = filler.clone();
         async move { run(&filler, &job).await }
@@ -104,18 +107,18 @@ async fn enqueue_for_tenants(db: &Db, queue: &JobQueue, scope: FillScope) -> Res
     }
 }
 
-/// Whether anything came since the index was filled, or it is to be built anew.
+/// Whether anything came since the index was filled that it lacks, or it is to be built anew.
 fn is_behind(tx: &mut Tx<'_>) -> Result<bool> {
     if munshi_index::needs_clearing(tx)? {
         return Ok(true);
     }
     let filled = munshi_index::find_state(tx)?.map_or(Cursor::OLDEST, |state| state.filled);
-    let found = tx.optional(
-        "SELECT 1 FROM messages WHERE tenant_id = $1 AND (said_at, id) > ($2, $3) LIMIT 1",
-        params![filled.time, filled.id],
-        |_| Ok(()),
+    let since: Vec<Uuid> = tx.all(
+        "SELECT id FROM messages WHERE tenant_id = $1 AND (said_at, id) > ($2, $3) ORDER BY said_at, id LIMIT $4",
+        params![filled.time, filled.id, DUE],
+        |row| row.get(0),
     )?;
-    Ok(found.is_some())
+    Ok(since.len() as i64 == DUE || !munshi_index::list_unknown(tx, &since)?.is_empty())
 }
 
 fn has_messages(tx: &mut Tx<'_>) -> Result<bool> {

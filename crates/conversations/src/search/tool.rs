@@ -11,7 +11,7 @@ use munshi_safety::acts::{self, Permit};
 use munshi_safety::pipeline::{InvalidTool, TaintSource};
 use munshi_store::Tx;
 use munshi_tools::{ReadToolHandler, ToolFailure, ToolHandler, ToolOutput, ToolRegistry, builtin};
-use munshi_types::{BindingId, PersonId, Reach, RunId, Timestamp, ToolNameError, ToolSpec};
+use munshi_types::{BindingId, Clock, PersonId, Reach, RunId, Timestamp, ToolNameError, ToolSpec};
 use serde_json::{Value, json};
 
 use super::find::{MessageHit, MessageSearch, search_messages};
@@ -22,12 +22,14 @@ const NAME: &str = "search_messages";
 const USUAL: u64 = 5;
 const MOST: u64 = 20;
 
-struct SearchMessagesTool;
+struct SearchMessagesTool {
+    clock: Arc<dyn Clock>,
+}
 
 /// Installs it among the tools that every installation has.
-pub fn install(registry: &mut ToolRegistry) -> Result<(), InvalidTool> {
+pub fn install(registry: &mut ToolRegistry, clock: Arc<dyn Clock>) -> Result<(), InvalidTool> {
     let misnamed = |error: ToolNameError| InvalidTool { tool: NAME.to_owned(), what: error.to_string() };
-    let handler = ToolHandler::Read(Arc::new(SearchMessagesTool));
+    let handler = ToolHandler::Read(Arc::new(SearchMessagesTool { clock }));
     registry.add_of_pack(builtin::NAME, spec().map_err(misnamed)?, builtin::connector(), handler)
 }
 
@@ -54,7 +56,7 @@ fn spec() -> Result<ToolSpec, ToolNameError> {
 impl ReadToolHandler for SearchMessagesTool {
     fn read(&self, permit: &Permit, tx: &mut Tx<'_>) -> Result<ToolOutput, ToolFailure> {
         let asker = Asker::load(tx, permit)?;
-        let wanted = asker.build_search(tx, permit.arguments())?;
+        let wanted = asker.build_search(tx, permit.arguments(), self.clock.now())?;
         let found = search_messages(tx, &wanted)?;
         let (mut shown, mut withheld) = (Vec::new(), 0);
         for hit in &found.hits {
@@ -91,13 +93,18 @@ impl Asker {
         Ok(Self { person, binding, run: basis.caller.run, sources: basis.taint.sources })
     }
 
-    fn build_search(&self, tx: &mut Tx<'_>, arguments: &Value) -> Result<MessageSearch, ToolFailure> {
+    fn build_search(
+        &self,
+        tx: &mut Tx<'_>,
+        arguments: &Value,
+        now: Timestamp,
+    ) -> Result<MessageSearch, ToolFailure> {
         let words = arguments["words"].as_str().unwrap_or_default();
         let unsearchable = |error: SearchQueryError| ToolFailure::permanent("bad_words", error.to_string());
         let query = SearchQuery::parse(words).map_err(unsearchable)?;
         let limit = arguments["limit"].as_u64().unwrap_or(USUAL).clamp(1, MOST);
         let living = persons::find_living(tx, self.person)?.map_or(self.person, |person| person.id);
-        let mut wanted = MessageSearch::new(query, usize::try_from(limit).unwrap_or_default());
+        let mut wanted = MessageSearch::new(query, usize::try_from(limit).unwrap_or_default(), now);
         wanted.persons = Some(persons::list_group(tx, living)?);
         wanted.bindings = Some(vec![self.binding]);
         if let Some(before) = arguments["before"].as_str() {

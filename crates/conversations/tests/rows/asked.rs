@@ -21,7 +21,7 @@ const RAJU: &str = "+919812345679";
 /// The call of a turn of theirs that has read what these sources say.
 async fn call(shop: &Shop, who: Principal, sources: &[TaintSource], arguments: Value) -> ToolAnswer {
     let mut registry = ToolRegistry::default();
-    install_tool(&mut registry).unwrap();
+    install_tool(&mut registry, shop.test.clock.clone()).unwrap();
     let act_services = ActServices::new(shop.test.ids.clone(), (*shop.desk.governor).clone());
     let clock = shop.test.clock.clone();
     let dispatcher =
@@ -82,7 +82,7 @@ tables! {
         let (meera, raju) = (principal_of(&shop, mine.session).await, principal_of(&shop, theirs.session).await);
         for is_filled in [false, true] {
             if is_filled {
-                let filler = SearchFiller { db: shop.test.db.clone() };
+                let filler = SearchFiller { db: shop.test.db.clone(), clock: shop.test.clock.clone() };
                 filler.fill(shop.tenant, FillScope::New, || false).await.unwrap();
             }
             let value = found(&shop, &meera, &[], "रमेश 500").await;

@@ -40,7 +40,7 @@ async fn talk(shop: &Shop, random: &SeededRandom, turns: usize, from: usize) -> 
 }
 
 fn filler(shop: &Shop) -> SearchFiller {
-    SearchFiller { db: shop.test.db.clone() }
+    SearchFiller { db: shop.test.db.clone(), clock: shop.test.clock.clone() }
 }
 
 async fn fill(shop: &Shop, scope: FillScope) -> usize {
@@ -48,7 +48,7 @@ async fn fill(shop: &Shop, scope: FillScope) -> usize {
 }
 
 fn wanted(query: &str, limit: usize) -> MessageSearch {
-    MessageSearch::new(SearchQuery::parse(query).unwrap(), limit)
+    MessageSearch::new(SearchQuery::parse(query).unwrap(), limit, Timestamp::MAX)
 }
 
 async fn search(shop: &Shop, wanted: MessageSearch) -> MessageHits {
@@ -200,7 +200,7 @@ tables! {
         assert_eq!((first, count_indexed(&shop).await.0), (128, 128), "it stopped after one transaction");
         compare_all(&shop, &random).await;
         // Two nodes at once, of which each adds what the other has not.
-        let other = SearchFiller { db: shop.test.open_again().await };
+        let other = SearchFiller { db: shop.test.open_again().await, clock: shop.test.clock.clone() };
         let (one, two) = tokio::join!(fill(&shop, FillScope::New), other.fill(shop.tenant, FillScope::New, || false));
         assert_eq!(first + one + two.unwrap(), 200);
         let rows = count_indexed(&shop).await;
@@ -249,6 +249,40 @@ tables! {
             assert_eq!(search_all(&shop, wanted("atta", 5)).await, [late]);
             shop.answer(held(&said), "ok").await;
         }
+    }
+
+    async fn what_bears_a_time_still_to_come_hides_nothing(test: TestDb) {
+        let shop = Shop::open(test).await;
+        let now = shop.now();
+        shop.test.clock.advance(30 * DAY);
+        let early = shop.say(MEERA, "w1", "atta kal").await.message;
+        shop.test.clock.set(now);
+        assert_eq!(fill(&shop, FillScope::New).await, 1);
+        let mut said = vec![early];
+        for day in 1..4 {
+            shop.test.clock.advance(DAY);
+            said.insert(1, shop.say(RAJU, &format!("r{day}"), "atta aaj").await.message);
+            let wanted = MessageSearch { now: shop.now(), ..wanted("atta", 9) };
+            assert_eq!(search_all(&shop, wanted).await, said);
+            assert_eq!(fill(&shop, FillScope::New).await, 1);
+        }
+        assert_eq!(fill(&shop, FillScope::Everything).await, 0);
+    }
+
+    async fn an_index_that_a_wrong_clock_filled_is_looked_through(test: TestDb) {
+        let shop = Shop::open(test).await;
+        let first = shop.say(MEERA, "w1", "atta kal").await.message;
+        fill(&shop, FillScope::New).await;
+        let later = shop.now().plus(30 * DAY);
+        let spoil = "UPDATE search_indexes SET filled_at = $2 WHERE tenant_id = $1";
+        shop.write(move |tx| tx.execute(spoil, params![later])).await;
+        shop.test.clock.advance(DAY);
+        let second = shop.say(RAJU, "w2", "atta aaj").await.message;
+        let wanted = MessageSearch { now: shop.now(), ..wanted("atta", 9) };
+        assert_eq!(search_all(&shop, wanted.clone()).await, [second, first]);
+        shop.test.clock.advance(DAY);
+        assert_eq!(fill(&shop, FillScope::New).await, 1);
+        assert_eq!(search_all(&shop, wanted).await, [second, first]);
     }
 
     async fn what_is_archived_or_expired_leaves_no_posting(test: TestDb) {

@@ -143,7 +143,7 @@ fn build_search(call: &HouseCall, input: &SearchMessagesInput) -> Result<Message
         bindings: call.caller.bindings().cloned(),
         since: input.since.unwrap_or(Timestamp::EPOCH),
         before: until.map_or(after, |until| until.min(after)),
-        ..MessageSearch::new(query, page.page_size()? as usize)
+        ..MessageSearch::new(query, page.page_size()? as usize, call.now)
     })
 }
 
