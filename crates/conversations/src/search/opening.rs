@@ -44,9 +44,9 @@ pub(super) fn open_matching(
     Ok(candidates.iter().filter_map(|candidate| found.remove(&candidate.id)).collect())
 }
 
-/// Those of these messages that there are.
+/// Those of these messages that there are. A row that can't be read is none: it would keep all others from being found.
 pub(super) fn list_stored(tx: &mut Tx<'_>, ids: &[Uuid]) -> Result<Vec<StoredText>> {
-    tx.all(
+    let rows: Vec<Option<StoredText>> = tx.all(
         (
             "SELECT m.id, m.session_id, m.number, m.run_id, m.speaker, m.channel, m.text, m.said_at, s.person_id,
                     s.binding_id
@@ -58,8 +58,15 @@ pub(super) fn list_stored(tx: &mut Tx<'_>, ids: &[Uuid]) -> Result<Vec<StoredTex
              WHERE m.tenant_id = $1 AND m.id IN (SELECT value::uuid FROM jsonb_array_elements_text($2::jsonb))",
         ),
         params![encode_ids(ids)?],
-        StoredText::read,
-    )
+        |row| match StoredText::read(row) {
+            Err(error) if error.is_unreadable() => {
+                tracing::warn!(%error, "a message can't be read; it is not searched");
+                Ok(None)
+            }
+            read => read.map(Some),
+        },
+    )?;
+    Ok(rows.into_iter().flatten().collect())
 }
 
 /// What they say. What can't be read, now or ever, says nothing.

@@ -285,6 +285,28 @@ tables! {
         assert_eq!(search_all(&shop, wanted).await, [second, first]);
     }
 
+    async fn a_row_that_can_not_be_read_hides_no_other(test: TestDb) {
+        let shop = Shop::open(test).await;
+        let good = shop.say(MEERA, "w1", "atta kal").await.message;
+        let bad = shop.say(RAJU, "w2", "atta aaj").await.message;
+        let worse = shop.say(RAJU, "w3", "atta abhi").await.message;
+        shop.write(move |tx| {
+            tx.execute("UPDATE messages SET channel = 'nowhere' WHERE tenant_id = $1 AND id = $2", params![bad])?;
+            // Sealed for another row.
+            tx.execute(
+                "UPDATE messages SET text = (SELECT m.text FROM messages m WHERE m.tenant_id = $1 AND m.id = $3)
+                 WHERE tenant_id = $1 AND id = $2",
+                params![worse, good],
+            )
+        })
+        .await;
+        for scope in [FillScope::New, FillScope::Everything] {
+            assert_eq!(search_all(&shop, wanted("atta", 1)).await, [good]);
+            fill(&shop, scope).await;
+        }
+        assert_eq!(search_all(&shop, wanted("atta", 1)).await, [good]);
+    }
+
     async fn what_is_archived_or_expired_leaves_no_posting(test: TestDb) {
         let shop = Shop::open(test).await;
         let random = SeededRandom::new(43);
