@@ -68,7 +68,7 @@ fn tell(tx: &mut Tx<'_>, inner: &TurnEngineInner, run: RunId, answer: &ToolAnswe
         _ => "late-failed",
     };
     let text = log_unrendered(inner.phrasebook.render(phrase, voice, &[]), phrase).unwrap_or_default();
-    let tainted = answer.taint_source().into_iter().collect();
+    let tainted = answer.taint_sources();
     let notice = ConversationNotice { text, tainted, ..ConversationNotice::default() };
     notify::post_notice(tx, inner, &session, run.id, notice)
 }

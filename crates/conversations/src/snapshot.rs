@@ -274,7 +274,7 @@ impl RunSnapshot {
         }
         let (tool, key, call) =
             (called.tool.clone(), call_key(&called.tool, &called.arguments), called.call_id.clone());
-        self.taint.sources.extend(answer.taint_source());
+        self.taint.sources.extend(answer.taint_sources());
         self.taint.holds_private |= answer.reveals_data();
         let Some((ok, result)) = ended else { return };
         if is_denied(answer) {

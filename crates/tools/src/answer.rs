@@ -1,5 +1,7 @@
 //! What came of a call: for the turn, and for the model.
 
+use std::collections::BTreeSet;
+
 use munshi_safety::acts::{Act, ActOutcome, ActState, Permit, PermitMode, ResultStandIn};
 use munshi_safety::approvals::{self, Approval};
 use munshi_safety::pipeline::{ActRefusal, TaintSource};
@@ -80,12 +82,12 @@ impl ToolAnswer {
     pub const WORKING: &str = "working";
 
     /// Whose words the run has read with it, where they are not ours.
-    pub fn taint_source(&self) -> Option<TaintSource> {
+    pub fn taint_sources(&self) -> BTreeSet<TaintSource> {
         match self {
-            Self::Done(seen) | Self::Rehearsed(seen) => seen.label.taint_source(),
-            Self::Failed { label, .. } => label.taint_source(),
+            Self::Done(seen) | Self::Rehearsed(seen) => seen.taint_sources(),
+            Self::Failed { label, .. } => label.taint_source().into_iter().collect(),
             // What a tool said when it was tried out is shown to whoever is asked, and never told to the model.
-            _ => None,
+            _ => BTreeSet::new(),
         }
     }
 
@@ -194,14 +196,14 @@ pub(crate) fn build_answer(
     done: Option<ToolOutput>,
     mismatch: Option<String>,
 ) -> ToolAnswer {
-    let (ActOutcome::Applied(_), Some(ToolOutput { value, undo })) = (outcome, done) else {
+    let (ActOutcome::Applied(_), Some(ToolOutput { value, undo, sources })) = (outcome, done) else {
         return build_from_outcome(permit, Some(tool), outcome);
     };
     let stand_in = permit.stand_in();
     // What is not kept leaves no way back either, which would say it again.
     let undo = undo.filter(|_| stand_in.is_none());
     let label = ResultOrigin::from_tool(tool);
-    let seen = Observation { act: permit.act(), value, label, undo, mismatch, stand_in };
+    let seen = Observation { act: permit.act(), value, label, undo, mismatch, stand_in, sources };
     match permit.mode() {
         PermitMode::Apply => ToolAnswer::Done(seen),
         PermitMode::Rehearse => ToolAnswer::Rehearsed(seen),
@@ -223,7 +225,8 @@ pub(crate) fn build_from_outcome(permit: &Permit, tool: Option<&Tool>, outcome: 
         ActOutcome::Unknown { detail } => ToolAnswer::Unknown { act, detail: detail.clone() },
         ActOutcome::Applied(value) => {
             let (value, stand_in) = (value.clone(), permit.stand_in());
-            ToolAnswer::Done(Observation { act, value, label, undo: None, mismatch: None, stand_in })
+            let sources = BTreeSet::new();
+            ToolAnswer::Done(Observation { act, value, label, undo: None, mismatch: None, stand_in, sources })
         }
     }
 }
@@ -256,6 +259,7 @@ pub(crate) fn load_past_answer(tx: &mut Tx<'_>, act: Act, tool: Option<&Tool>) -
                 undo: None,
                 mismatch: None,
                 stand_in: None,
+                sources: BTreeSet::new(),
             };
             match act.state {
                 ActState::Rehearsed if !code.is_empty() => {

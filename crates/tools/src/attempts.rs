@@ -6,6 +6,7 @@ use std::time::Duration;
 use futures_util::FutureExt;
 use munshi_privacy::Scrubber;
 use munshi_safety::acts::{ActOutcome, Permit};
+use munshi_store::Db;
 use munshi_types::Effect;
 use serde_json::{Value, json};
 use tokio::time::timeout;
@@ -77,10 +78,10 @@ pub(crate) async fn call(
 /// What a look at our own tables makes before its transaction; a panic and too long a wait are failures of the tool.
 pub(crate) async fn prepare(
     look: &dyn ReadToolHandler,
-    permit: &Permit,
+    (permit, db): (&Permit, &Db),
     limit: Duration,
 ) -> Result<Value, ToolAttemptResult> {
-    let prepared = timeout(limit, AssertUnwindSafe(look.prepare(permit)).catch_unwind()).await;
+    let prepared = timeout(limit, AssertUnwindSafe(look.prepare(permit, db)).catch_unwind()).await;
     let failure = match prepared {
         Ok(Ok(Ok(prepared))) => return Ok(prepared),
         Ok(Ok(Err(failure))) => failure,

@@ -372,7 +372,8 @@ impl ToolDispatcher {
         let ToolHandler::Read(look) = tool.body.clone() else {
             return Err(misuse("this tool does not read local tables"));
         };
-        let prepared = match attempts::prepare(look.as_ref(), &permit, tool.known.spec.timeout).await {
+        let limit = tool.known.spec.timeout;
+        let prepared = match attempts::prepare(look.as_ref(), (&permit, &self.db), limit).await {
             Ok(prepared) => prepared,
             Err(failed) => return self.finish(permit, Some(tool), failed, journal).await,
         };

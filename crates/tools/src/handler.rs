@@ -1,12 +1,14 @@
 //! What a tool implements.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::time::Duration;
 
 use async_trait::async_trait;
 use munshi_privacy::Scrubber;
 use munshi_safety::acts::Permit;
-use munshi_store::Tx;
+use munshi_safety::pipeline::TaintSource;
+use munshi_store::{Db, Tx};
 use munshi_types::ToolName;
 use serde_json::Value;
 
@@ -25,9 +27,9 @@ pub enum ToolHandler {
 
 #[async_trait]
 pub trait ReadToolHandler: Send + Sync {
-    /// What takes a wait and no table, such as the vector of what is searched for. It comes before the reading transaction,
-    /// within the tool's time.
-    async fn prepare(&self, _permit: &Permit) -> Result<Value, ToolFailure> {
+    /// What takes a wait, such as the vector of what is searched for, or longer than others should wait for a transaction that
+    /// writes: that reads by itself. It comes before the act's own transaction, within the tool's time.
+    async fn prepare(&self, _permit: &Permit, _db: &Db) -> Result<Value, ToolFailure> {
         Ok(Value::Null)
     }
 
@@ -105,11 +107,13 @@ pub struct ToolOutput {
     pub value: Value,
     /// How to take it back, where that can be.
     pub undo: Option<UndoCall>,
+    /// Whose words a tool of our own repeats: the run has read them with it. What another's tool says is that one's anyway.
+    pub sources: BTreeSet<TaintSource>,
 }
 
 impl ToolOutput {
     pub fn new(value: Value) -> Self {
-        Self { value, undo: None }
+        Self { value, undo: None, sources: BTreeSet::new() }
     }
 }
 

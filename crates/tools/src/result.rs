@@ -1,5 +1,7 @@
 //! A result as a model may see it: not endless, without secrets, and labelled by where it came from.
 
+use std::collections::BTreeSet;
+
 use munshi_privacy::Scrubber;
 use munshi_safety::acts::{ActOutcome, ResultStandIn};
 use munshi_safety::pipeline::{ConnectorOrigin, TaintSource};
@@ -27,6 +29,15 @@ pub struct Observation {
     pub mismatch: Option<String>,
     /// What is stored in its place, where what the tool said is not kept.
     pub stand_in: Option<ResultStandIn>,
+    /// Whose words it repeats, besides those of whom the label names.
+    pub sources: BTreeSet<TaintSource>,
+}
+
+impl Observation {
+    /// What the run has read with it.
+    pub fn taint_sources(&self) -> BTreeSet<TaintSource> {
+        self.sources.iter().copied().chain(self.label.taint_source()).collect()
+    }
 }
 
 /// Whose words a result is.
@@ -87,7 +98,7 @@ pub(crate) fn sanitize_output(done: ToolOutput, scrubber: &Scrubber) -> ToolOutp
         sanitize_value(&mut clean_one, scrubber);
         clean_one == undo.arguments
     });
-    ToolOutput { value: truncate_value(value), undo }
+    ToolOutput { value: truncate_value(value), undo, sources: done.sources }
 }
 
 /// A failure, as it is stored and shown. Its code is a word: what else stands there may be anything.
@@ -179,7 +190,7 @@ mod tests {
         let scrubber = Scrubber::default();
         let undo = UndoCall::new("undo".parse().unwrap(), json!({ "key": KEY }));
         let done = sanitize_output(
-            ToolOutput { value: json!({ "a\0": [format!("x\0{KEY}")] }), undo: Some(undo) },
+            ToolOutput { undo: Some(undo), ..ToolOutput::new(json!({ "a\0": [format!("x\0{KEY}")] })) },
             &scrubber,
         );
         assert_eq!(done.undo, None);

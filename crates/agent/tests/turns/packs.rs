@@ -35,7 +35,7 @@ impl Pack for Compass {
 #[async_trait::async_trait]
 impl ReadToolHandler for Look {
     fn read(&self, _: &Permit, _: &mut Tx<'_>) -> Result<ToolOutput, ToolFailure> {
-        Ok(ToolOutput { value: json!({ "from": self.0 }), undo: None })
+        Ok(ToolOutput::new(json!({ "from": self.0 })))
     }
 }
 

@@ -126,9 +126,9 @@ on_both_engines! {
         let told = failed.render_for_model();
         assert_eq!(told["source"]["connector"], "elsewhere");
         assert!(!told["suggestion"].to_string().contains("other side") && told["detail"] == "the other side said no");
-        assert_eq!(failed.taint_source(), Some(TaintSource::Connector));
+        assert_eq!(failed.taint_sources(), [TaintSource::Connector].into());
         let own = shop.call(shop.want("count", json!({}))).await;
-        assert!(own.render_for_model().get("source").is_none() && own.taint_source().is_none());
+        assert!(own.render_for_model().get("source").is_none() && own.taint_sources().is_empty());
     }
 
     async fn what_hangs_is_unknown_where_it_writes_and_a_person_is_asked(test: TestDb) {

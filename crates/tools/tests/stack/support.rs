@@ -161,7 +161,7 @@ impl WriteToolHandler for Notes {
             return Err(ToolFailure::permanent("no", "changed its mind"));
         }
         let undo = UndoCall::new("drop_note".parse().unwrap(), json!({ "text": text }));
-        Ok(ToolOutput { value: json!({ "noted": text }), undo: Some(undo) })
+        Ok(ToolOutput { undo: Some(undo), ..ToolOutput::new(json!({ "noted": text })) })
     }
 
     fn read_back(
@@ -183,7 +183,7 @@ struct Count;
 
 #[async_trait]
 impl ReadToolHandler for Count {
-    async fn prepare(&self, permit: &Permit) -> Result<Value, ToolFailure> {
+    async fn prepare(&self, permit: &Permit, _db: &Db) -> Result<Value, ToolFailure> {
         match permit.arguments()["mood"].as_str() {
             Some("hangs") => std::future::pending().await,
             Some("fails") => Err(ToolFailure::permanent("no_vector", "nobody made one")),

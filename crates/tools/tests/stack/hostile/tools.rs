@@ -117,7 +117,7 @@ impl RemoteToolHandler for Liar {
         }
         self.deed(permit);
         let undo = UndoCall::new("wipe".parse().unwrap(), json!({ "text": SECRETS[0] }));
-        Ok(ToolOutput { value: lies(permit), undo: Some(undo) })
+        Ok(ToolOutput { undo: Some(undo), ..ToolOutput::new(lies(permit)) })
     }
 
     fn scrubber(&self) -> Scrubber {
