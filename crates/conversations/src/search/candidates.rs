@@ -3,25 +3,46 @@
 use std::collections::HashSet;
 
 use munshi_index::{HitWindow, IndexSearch, IndexState, IndexedHit, TokenHasher, list_hits, list_unknown};
-use munshi_store::{Cursor, Error, Result, Tx, params};
-use munshi_types::{Id, Timestamp};
+use munshi_store::{Cursor, Error, Result, Row, Tx, params};
+use munshi_types::Id;
 use uuid::Uuid;
 
 use super::OVERLAP;
 use super::find::MessageSearch;
+use super::opening::encode_ids;
 
-/// So many rows that the index may lack are looked at by one statement.
-const UNINDEXED: i64 = 500;
-/// So many of the index are asked for at most.
-const MOST_INDEXED: usize = 2_000;
+/// Messages down from a place: by the time they were said, which stops where enough are found.
+const OF_ALL: (&str, &str) = (
+    "SELECT m.id, m.said_at FROM messages m CROSS JOIN sessions s
+     WHERE m.tenant_id = $1 AND (m.said_at, m.id) < ($2, $3) AND m.said_at >= $4
+       AND s.tenant_id = $1 AND s.id = m.session_id
+       AND ($6 IS NULL OR s.binding_id IN (SELECT unhex(value) FROM json_each($6)))
+     ORDER BY m.said_at DESC, m.id DESC LIMIT $5",
+    "SELECT m.id, m.said_at FROM messages m JOIN sessions s ON s.tenant_id = $1 AND s.id = m.session_id
+     WHERE m.tenant_id = $1 AND (m.said_at, m.id) < ($2, $3) AND m.said_at >= $4
+       AND ($6::jsonb IS NULL OR s.binding_id IN (SELECT value::uuid FROM jsonb_array_elements_text($6::jsonb)))
+     ORDER BY m.said_at DESC, m.id DESC LIMIT $5",
+);
+/// The same of some persons, by their sessions: somebody who rarely writes is not looked for among everybody.
+const OF_PERSONS: (&str, &str) = (
+    "SELECT m.id, m.said_at FROM sessions s CROSS JOIN messages m
+     WHERE s.tenant_id = $1 AND s.person_id IN (SELECT unhex(value) FROM json_each($7))
+       AND ($6 IS NULL OR s.binding_id IN (SELECT unhex(value) FROM json_each($6)))
+       AND m.tenant_id = $1 AND m.session_id = s.id AND (m.said_at, m.id) < ($2, $3) AND m.said_at >= $4
+     ORDER BY m.said_at DESC, m.id DESC LIMIT $5",
+    "SELECT m.id, m.said_at FROM sessions s JOIN messages m ON m.tenant_id = $1 AND m.session_id = s.id
+     WHERE s.tenant_id = $1 AND s.person_id IN (SELECT value::uuid FROM jsonb_array_elements_text($7::jsonb))
+       AND ($6::jsonb IS NULL OR s.binding_id IN (SELECT value::uuid FROM jsonb_array_elements_text($6::jsonb)))
+       AND (m.said_at, m.id) < ($2, $3) AND m.said_at >= $4
+     ORDER BY m.said_at DESC, m.id DESC LIMIT $5",
+);
 
 /// Gives candidates window by window, newest first.
-pub(super) struct CandidateSource {
+pub(super) struct CandidateSource<'a> {
+    wanted: &'a MessageSearch,
     groups: Vec<Vec<i64>>,
     /// None where the index is of no use.
     state: Option<IndexState>,
-    since: Timestamp,
-    now: Timestamp,
     /// How many of the index are asked for next: more with each window, since fewer of them fit than was hoped.
     least: usize,
 }
@@ -32,8 +53,8 @@ pub(super) struct CandidateWindow {
     pub(super) next: Option<Cursor>,
 }
 
-impl CandidateSource {
-    pub(super) fn open(tx: &mut Tx<'_>, wanted: &MessageSearch) -> Result<Self> {
+impl<'a> CandidateSource<'a> {
+    pub(super) fn open(tx: &mut Tx<'_>, wanted: &'a MessageSearch) -> Result<Self> {
         let state = munshi_index::find_state(tx)?;
         let mut hasher = TokenHasher::default();
         let mut groups = hasher.hash_query(tx, &wanted.query)?;
@@ -45,7 +66,7 @@ impl CandidateSource {
         // The same word twice is looked up once.
         let mut seen = HashSet::new();
         groups.retain(|group| seen.insert(group.clone()));
-        Ok(Self { groups, state, since: wanted.since, now: wanted.now, least: wanted.limit + 1 })
+        Ok(Self { wanted, groups, state, least: wanted.limit + 1 })
     }
 
     pub(super) fn list_next(&mut self, tx: &mut Tx<'_>, before: Cursor) -> Result<CandidateWindow> {
@@ -66,9 +87,9 @@ impl CandidateSource {
         if self.state.is_none() {
             return Ok(nothing);
         }
-        let search = IndexSearch { groups: &self.groups, since: self.since, before };
-        let least = self.least.min(MOST_INDEXED);
-        self.least *= 4;
+        let search = IndexSearch { groups: &self.groups, since: self.wanted.since, before };
+        let least = self.least.min(self.wanted.limits.indexed);
+        self.least = self.least.saturating_mul(4);
         match list_hits(tx, &search, least) {
             Err(Error::Decode(what)) => {
                 tracing::warn!(tenant = %tx.tenant(), what, "the search index is damaged; it is rebuilt at night");
@@ -79,17 +100,21 @@ impl CandidateSource {
         }
     }
 
+    /// Of the persons and bindings that are looked for alone: of others it is not even told when they wrote.
     fn list_unindexed(&self, tx: &mut Tx<'_>, before: Cursor) -> Result<CandidateWindow> {
-        let filled = self.state.as_ref().map(|state| state.filled.time.min(self.now).minus(OVERLAP));
-        let since = filled.map_or(self.since, |filled| self.since.max(filled));
-        let rows: Vec<Cursor> = tx.all(
-            "SELECT id, said_at FROM messages
-             WHERE tenant_id = $1 AND (said_at, id) < ($2, $3) AND said_at >= $4
-             ORDER BY said_at DESC, id DESC LIMIT $5",
-            params![before.time, before.id, since, UNINDEXED],
-            |row| Ok(Cursor { time: row.get("said_at")?, id: row.get("id")? }),
-        )?;
-        let is_full = rows.len() as i64 == UNINDEXED;
+        let (wanted, limit) = (self.wanted, self.wanted.limits.unindexed);
+        let filled = self.state.as_ref().map(|state| state.filled.time.min(wanted.now).minus(OVERLAP));
+        let since = filled.map_or(wanted.since, |filled| wanted.since.max(filled));
+        let bindings =
+            wanted.bindings.as_ref().map(|bindings| encode_ids(&collect_ids(bindings))).transpose()?;
+        let rows = match &wanted.persons {
+            Some(persons) => {
+                let persons = encode_ids(&collect_ids(persons))?;
+                tx.all(OF_PERSONS, params![before.time, before.id, since, limit, bindings, persons], read)?
+            }
+            None => tx.all(OF_ALL, params![before.time, before.id, since, limit, bindings], read)?,
+        };
+        let is_full = rows.len() as u64 == u64::from(limit);
         let next = rows.last().copied().filter(|_| is_full);
         if self.state.is_none() {
             return Ok(CandidateWindow { positions: rows, next });
@@ -99,6 +124,10 @@ impl CandidateSource {
         let positions = rows.into_iter().filter(|row| unknown.contains(&row.id)).collect();
         Ok(CandidateWindow { positions, next })
     }
+}
+
+fn read(row: &Row<'_>) -> Result<Cursor> {
+    Ok(Cursor { time: row.get("said_at")?, id: row.get("id")? })
 }
 
 fn collect_ids<T: Id>(ids: &[T]) -> Vec<Uuid> {

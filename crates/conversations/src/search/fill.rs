@@ -13,7 +13,7 @@ use munshi_types::{Clock, Id, TenantId};
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
-use super::opening::{StoredText, encode_ids, list_stored, open_texts};
+use super::opening::{StoredText, list_present, list_stored, open_texts};
 use super::{BREATH, OVERLAP};
 use crate::error::Result;
 
@@ -184,16 +184,4 @@ fn hash_messages(tx: &mut Tx<'_>, ids: &[Uuid]) -> munshi_store::Result<(Vec<Ind
         }
     }
     Ok((documents, taken))
-}
-
-fn list_present(tx: &mut Tx<'_>, ids: &[Uuid]) -> munshi_store::Result<Vec<Uuid>> {
-    tx.all(
-        (
-            "SELECT id FROM messages WHERE tenant_id = $1 AND id IN (SELECT unhex(value) FROM json_each($2))",
-            "SELECT id FROM messages
-             WHERE tenant_id = $1 AND id IN (SELECT value::uuid FROM jsonb_array_elements_text($2::jsonb))",
-        ),
-        params![encode_ids(ids)?],
-        |row| row.get(0),
-    )
 }

@@ -6,11 +6,9 @@ use munshi_types::tier::Channel;
 use munshi_types::{BindingId, Id, MessageId, PersonId, RunId, SessionId, Timestamp};
 
 use super::candidates::CandidateSource;
+use super::limits::SearchLimits;
 use super::opening::open_matching;
 use crate::messages::MessageSpeaker;
-
-/// So many messages are opened for one page; what is left follows with the next.
-const MOST_OPENED: usize = 2_000;
 
 /// Which messages are looked for.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -20,11 +18,14 @@ pub struct MessageSearch {
     pub persons: Option<Vec<PersonId>>,
     /// Conversations with which bindings; none for all.
     pub bindings: Option<Vec<BindingId>>,
+    /// Not what this run has said or was told.
+    pub except_run: Option<RunId>,
     /// Not what is older.
     pub since: Timestamp,
     /// What stands behind this in a list of the newest first.
     pub before: Cursor,
     pub limit: usize,
+    pub limits: SearchLimits,
     /// What is as new as this is looked at, however far the index says that it is filled.
     pub now: Timestamp,
 }
@@ -32,13 +33,23 @@ pub struct MessageSearch {
 impl MessageSearch {
     /// In everybody's conversations, at any time.
     pub fn new(query: SearchQuery, limit: usize, now: Timestamp) -> Self {
-        let (persons, bindings) = (None, None);
-        Self { query, persons, bindings, since: Timestamp::EPOCH, before: Cursor::START, limit, now }
+        Self {
+            query,
+            persons: None,
+            bindings: None,
+            except_run: None,
+            since: Timestamp::EPOCH,
+            before: Cursor::START,
+            limit,
+            limits: SearchLimits::PAGE,
+            now,
+        }
     }
 
-    pub(super) fn admits(&self, person: PersonId, binding: BindingId) -> bool {
+    pub(super) fn admits(&self, (person, binding): (PersonId, BindingId), run: RunId) -> bool {
         self.persons.as_ref().is_none_or(|persons| persons.contains(&person))
             && self.bindings.as_ref().is_none_or(|bindings| bindings.contains(&binding))
+            && self.except_run != Some(run)
     }
 }
 
@@ -69,27 +80,42 @@ impl MessageHit {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct MessageHits {
     pub hits: Vec<MessageHit>,
-    /// Where it goes on; none at the end. There may be fewer hits than were asked for, or none, and more behind.
+    /// Where it goes on, always at a message that whoever searches may see; none at the end. There may be fewer hits than were
+    /// asked for, or none, and more behind.
     pub next: Option<Cursor>,
 }
 
 pub fn search_messages(tx: &mut Tx<'_>, wanted: &MessageSearch) -> Result<MessageHits> {
+    search_shown(tx, wanted, |_, _| Ok(true))
+}
+
+/// The same among those that may be shown.
+pub(super) fn search_shown(
+    tx: &mut Tx<'_>,
+    wanted: &MessageSearch,
+    mut is_shown: impl FnMut(&mut Tx<'_>, &MessageHit) -> Result<bool>,
+) -> Result<MessageHits> {
     let mut source = CandidateSource::open(tx, wanted)?;
-    let (mut hits, mut opened, mut before) = (Vec::new(), 0, wanted.before);
-    let at_once = (wanted.limit + 1).clamp(16, 64);
+    let (mut hits, mut opened, mut bytes, mut before) = (Vec::new(), 0, 0, wanted.before);
+    let at_once = (wanted.limit + 1).clamp(16, 64).min(wanted.limits.opened.max(1));
     loop {
         let window = source.list_next(tx, before)?;
         for part in window.positions.chunks(at_once) {
-            for hit in open_matching(tx, wanted, part)? {
+            let matching = open_matching(tx, wanted, part)?;
+            for hit in matching.hits {
+                if !is_shown(tx, &hit)? {
+                    continue;
+                }
                 if hits.len() == wanted.limit {
                     let next = hits.last().map(MessageHit::position);
                     return Ok(MessageHits { hits, next });
                 }
                 hits.push(hit);
             }
-            opened += part.len();
-            if opened >= MOST_OPENED {
-                return Ok(MessageHits { hits, next: part.last().copied() });
+            opened += matching.opened;
+            bytes += matching.bytes;
+            if matching.last.is_some() && (opened >= wanted.limits.opened || bytes >= wanted.limits.bytes) {
+                return Ok(MessageHits { hits, next: matching.last });
             }
         }
         match window.next {

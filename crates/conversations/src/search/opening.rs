@@ -26,14 +26,27 @@ pub(super) struct StoredText {
     text: String,
 }
 
-/// Of some candidates those that have what is looked for, in their order.
+/// Some candidates, opened.
+pub(super) struct OpenedCandidates {
+    /// Those that have what is looked for, in their order.
+    pub(super) hits: Vec<MessageHit>,
+    /// How many were opened: others are nobody's business here.
+    pub(super) opened: usize,
+    /// Of their texts as they are stored.
+    pub(super) bytes: usize,
+    /// The last that was opened.
+    pub(super) last: Option<Cursor>,
+}
+
 pub(super) fn open_matching(
     tx: &mut Tx<'_>,
     wanted: &MessageSearch,
     candidates: &[Cursor],
-) -> Result<Vec<MessageHit>> {
+) -> Result<OpenedCandidates> {
     let mut stored = list_stored(tx, &candidates.iter().map(|candidate| candidate.id).collect::<Vec<_>>())?;
-    stored.retain(|message| wanted.admits(message.person, message.binding));
+    stored.retain(|message| wanted.admits((message.person, message.binding), message.run));
+    let (opened, bytes) = (stored.len(), stored.iter().map(|message| message.text.len()).sum());
+    let last = stored.iter().map(StoredText::position).min();
     let texts = open_texts(tx, &stored)?;
     let mut found: HashMap<Uuid, MessageHit> = HashMap::new();
     for (message, text) in stored.into_iter().zip(texts) {
@@ -41,7 +54,21 @@ pub(super) fn open_matching(
         let excerpt = places.first().map_or_else(String::new, |place| cut_excerpt(&text, place));
         found.insert(message.id.as_uuid(), message.into_hit(excerpt));
     }
-    Ok(candidates.iter().filter_map(|candidate| found.remove(&candidate.id)).collect())
+    let hits = candidates.iter().filter_map(|candidate| found.remove(&candidate.id)).collect();
+    Ok(OpenedCandidates { hits, opened, bytes, last })
+}
+
+/// Those of these that there still are.
+pub(super) fn list_present(tx: &mut Tx<'_>, ids: &[Uuid]) -> Result<Vec<Uuid>> {
+    tx.all(
+        (
+            "SELECT id FROM messages WHERE tenant_id = $1 AND id IN (SELECT unhex(value) FROM json_each($2))",
+            "SELECT id FROM messages
+             WHERE tenant_id = $1 AND id IN (SELECT value::uuid FROM jsonb_array_elements_text($2::jsonb))",
+        ),
+        params![encode_ids(ids)?],
+        |row| row.get(0),
+    )
 }
 
 /// Those of these messages that there are. A row that can't be read is none: it would keep all others from being found.
@@ -98,6 +125,10 @@ impl StoredText {
             channel: read_enum(row, "channel")?,
             text: row.get("text")?,
         })
+    }
+
+    fn position(&self) -> Cursor {
+        Cursor { time: self.said_at, id: self.id.as_uuid() }
     }
 
     fn into_hit(self, excerpt: String) -> MessageHit {

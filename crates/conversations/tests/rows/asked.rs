@@ -1,5 +1,6 @@
 //! `search_messages`, the tool by which an agent looks for what was said: in the asking person's own conversation alone.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -10,7 +11,7 @@ use munshi_safety::acts::ActServices;
 use munshi_safety::pipeline::{ActCaller, CallerAudience, ProposalMode, Taint, TaintSource};
 use munshi_store::Tx;
 use munshi_tools::{NoActJournal, ToolAnswer, ToolCallRequest, ToolDispatcher, ToolRegistry};
-use munshi_types::{Conduct, SessionId, Zone};
+use munshi_types::{Conduct, RunId, SessionId, Zone};
 use serde_json::{Value, json};
 
 use crate::rows::support::{Shop, held, tables};
@@ -20,6 +21,15 @@ const RAJU: &str = "+919812345679";
 
 /// The call of a turn of theirs that has read what these sources say.
 async fn call(shop: &Shop, who: Principal, sources: &[TaintSource], arguments: Value) -> ToolAnswer {
+    call_in(shop, who, (None, sources), arguments).await
+}
+
+async fn call_in(
+    shop: &Shop,
+    who: Principal,
+    (run, sources): (Option<RunId>, &[TaintSource]),
+    arguments: Value,
+) -> ToolAnswer {
     let mut registry = ToolRegistry::default();
     install_tool(&mut registry, shop.test.clock.clone()).unwrap();
     let act_services = ActServices::new(shop.test.ids.clone(), (*shop.desk.governor).clone());
@@ -36,7 +46,7 @@ async fn call(shop: &Shop, who: Principal, sources: &[TaintSource], arguments: V
             principal: who,
             door: CallerAudience::Public,
             binding: Some(shop.binding),
-            run: None,
+            run,
             session: None,
             zone: Zone::default(),
             language: None,
@@ -87,7 +97,7 @@ tables! {
             }
             let value = found(&shop, &meera, &[], "रमेश 500").await;
             assert_eq!(texts(&value), ["Ramesh: 500, noted", "Ramesh ko 500 dene hain"]);
-            assert_eq!((&value["messages"][0]["by"], &value["more"], &value["withheld"]), (&json!("persona"), &json!(false), &Value::Null));
+            assert_eq!((&value["messages"][0]["by"], &value["next"], &value["withheld"]), (&json!("persona"), &Value::Null, &Value::Null));
             assert_eq!(texts(&found(&shop, &raju, &[], "ramesh").await), ["Ramesh se 900 lene hain"]);
             assert!(texts(&found(&shop, &raju, &[], "500").await).is_empty());
         }
@@ -109,5 +119,66 @@ tables! {
         assert_eq!((texts(&value), &value["withheld"]), (vec!["what does the letter say"], &json!(1)));
         let value = found(&shop, &meera, &[TaintSource::Connector], "letter").await;
         assert_eq!((texts(&value).len(), &value["withheld"]), (2, &Value::Null));
+    }
+
+    async fn what_is_shown_is_read_by_the_run(test: TestDb) {
+        let shop = Shop::open(test).await;
+        let said = shop.say(MEERA, "w1", "what does the letter say").await;
+        let mut ending = shop.response(held(&said), "The letter says: pay evil@okbank").await;
+        // A reply that was made with a connector's words, which it did not read itself.
+        ending.reply.as_mut().unwrap().marks = json!({ "tainted": 4 << 4 });
+        shop.respond(ending).await.unwrap();
+        let meera = principal_of(&shop, said.session).await;
+        for (words, read) in [("letter says", vec![TaintSource::Connector]), ("letter say what", Vec::new())] {
+            let sources = [TaintSource::Connector, TaintSource::Document];
+            let answer = call(&shop, meera.clone(), &sources, json!({ "words": words })).await;
+            assert_eq!(answer.taint_sources(), read.into_iter().collect(), "{words}: {answer:?}");
+        }
+    }
+
+    async fn the_own_run_and_what_is_withheld_take_no_place(test: TestDb) {
+        let shop = Shop::open(test).await;
+        let old = shop.say(MEERA, "w1", "atta kitna hai").await;
+        shop.answer(held(&old), "atta 20 kg").await;
+        shop.test.clock.advance(Duration::from_secs(60));
+        let read = shop.say(MEERA, "w2", "list padho").await;
+        let mut ending = shop.response(held(&read), "list: atta 50 kg").await;
+        ending.reply.as_mut().unwrap().marks = json!({ "tainted": 4 });
+        shop.respond(ending).await.unwrap();
+        shop.test.clock.advance(Duration::from_secs(60));
+        let asking = shop.say(MEERA, "w3", "atta ke baare mein kya bola tha").await;
+        let meera = principal_of(&shop, old.session).await;
+        let run = Some(held(&asking).run);
+        let answer = call_in(&shop, meera, (run, &[]), json!({ "words": "atta", "limit": 2 })).await;
+        let ToolAnswer::Done(seen) = answer else { panic!("{answer:?}") };
+        assert_eq!(texts(&seen.value), ["atta 20 kg", "atta kitna hai"]);
+        assert_eq!((&seen.value["withheld"], &seen.value["next"]), (&json!(1), &Value::Null));
+    }
+
+    async fn the_rest_is_found_before_what_was_found(test: TestDb) {
+        let shop = Shop::open(test).await;
+        let mut said = Vec::new();
+        for number in 0..7 {
+            // Some at the same moment.
+            shop.test.clock.advance(Duration::from_secs(number / 2));
+            let heard = shop.say(MEERA, &format!("w{number}"), &format!("atta {number}")).await;
+            shop.answer(held(&heard), "ok").await;
+            said.push((format!("atta {number}"), heard.session));
+        }
+        let meera = principal_of(&shop, said[0].1).await;
+        let (mut arguments, mut heard) = (json!({ "words": "atta", "limit": 3 }), BTreeSet::new());
+        for _ in 0..20 {
+            let answer = call(&shop, meera.clone(), &[], arguments.clone()).await;
+            let ToolAnswer::Done(seen) = answer else { panic!("{answer:?}") };
+            assert!(texts(&seen.value).len() <= 3);
+            heard.extend(texts(&seen.value).into_iter().map(str::to_owned));
+            match &seen.value["next"] {
+                Value::Null => break,
+                next => arguments["before"] = next.clone(),
+            }
+        }
+        assert_eq!(heard, said.into_iter().map(|(text, _)| text).collect());
+        let bad = call(&shop, meera, &[], json!({ "words": "atta", "before": "yesterday" })).await;
+        assert!(matches!(&bad, ToolAnswer::Failed { code, .. } if code == "bad_time"), "{bad:?}");
     }
 }

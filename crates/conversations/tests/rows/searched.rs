@@ -7,7 +7,7 @@ use std::time::Duration;
 use munshi_conversations::messages;
 use munshi_conversations::retention::{ArchiveJob, Retention, expire};
 use munshi_conversations::search::{
-    FillScope, MessageHits, MessageSearch, SearchFiller, SearchQuery, search_messages,
+    FillScope, MessageHits, MessageSearch, SearchFiller, SearchLimits, SearchQuery, search_messages,
 };
 use munshi_safety::policy::RetentionPeriods;
 use munshi_store::{Cursor, Tx, params};
@@ -168,6 +168,52 @@ tables! {
             let page = search(&shop, wanted("ramesh", 1)).await;
             assert_eq!(page.next, Some(Cursor { time: noon, id: other.message.as_uuid() }));
             assert_eq!(search(&shop, MessageSearch { before: page.next.unwrap(), ..wanted("ramesh", 1) }).await.next, None);
+        }
+    }
+
+    async fn a_page_ends_where_enough_was_looked_at_and_the_next_goes_on(test: TestDb) {
+        let shop = Shop::open(test).await;
+        let random = SeededRandom::new(45);
+        talk(&shop, &random, 30, 0).await;
+        let none = SearchLimits { opened: usize::MAX, bytes: usize::MAX, indexed: usize::MAX, unindexed: 500 };
+        let tight = [
+            SearchLimits { opened: 7, ..none },
+            SearchLimits { bytes: 300, ..none },
+            SearchLimits { indexed: 2, unindexed: 3, ..none },
+            SearchLimits { opened: 5, bytes: 200, indexed: 1, unindexed: 1 },
+        ];
+        let raju = shop.read(|tx| munshi_identity::persons::find_by_address(tx, &munshi_identity::ContactAddress::phone(RAJU).unwrap())).await;
+        let persons = [None, Some(vec![raju.unwrap().id])];
+        for part in 0..3 {
+            for (limits, persons) in tight.iter().flat_map(|limits| persons.iter().map(move |persons| (*limits, persons))) {
+                for query in ["ramesh", "kal udhar", "\"paise kal\"", "atta"] {
+                    let wanted = MessageSearch { limits, persons: persons.clone(), ..wanted(query, 4) };
+                    let found = search_all(&shop, wanted.clone()).await;
+                    assert_eq!(found, scan(&shop, wanted).await, "{query} {limits:?} {persons:?}");
+                }
+            }
+            // Beside what is in the index some that is not, in the second round.
+            match part {
+                0 => {
+                    fill(&shop, FillScope::New).await;
+                    talk(&shop, &random, 10, 200).await;
+                }
+                _ => assert_eq!(fill(&shop, FillScope::New).await, if part == 1 { 20 } else { 0 }),
+            }
+        }
+    }
+
+    async fn where_a_page_ends_says_nothing_of_others(test: TestDb) {
+        let shop = Shop::open(test).await;
+        talk(&shop, &SeededRandom::new(46), 20, 0).await;
+        let elsewhere = vec![shop.test.ids.next()];
+        for is_filled in [false, true] {
+            if is_filled {
+                fill(&shop, FillScope::New).await;
+            }
+            let limits = SearchLimits { opened: 2, bytes: 2, indexed: 2, unindexed: 2 };
+            let theirs = MessageSearch { bindings: Some(elsewhere.clone()), limits, ..wanted("kal", 1) };
+            assert_eq!(search(&shop, theirs).await, MessageHits { hits: Vec::new(), next: None });
         }
     }
 
