@@ -98,6 +98,8 @@ fn list_expired(tx: &mut Tx<'_>, before: Timestamp) -> munshi_store::Result<Vec<
 /// Some messages, with the steps of their runs.
 fn expire_batch(tx: &mut Tx<'_>, before: Timestamp) -> Result<u64> {
     let found = list_expired(tx, before)?;
+    // Held before anything else, as by everybody who removes messages: nobody waits for another in a ring.
+    munshi_index::remove(tx, &collect_messages(&found))?;
     for (message, _) in &found {
         munshi_blobs::release(tx, munshi_blobs::BlobHolder::Message(*message))?;
     }
