@@ -44,4 +44,6 @@ CREATE TENANT TABLE search_postings (
 -- only postgres
   PRIMARY KEY (tenant_id, token, block)
 );
+-- What a block holds is counted each night.
+CREATE INDEX search_postings_block ON search_postings (tenant_id, block, token);
 -- both

@@ -22,15 +22,27 @@ pub enum CheckStep {
     Done,
 }
 
-/// Looks at the first block behind one. A text that has a word and is not found by it would be missed; what is found and
-/// does not have the word is seen by whoever opens it.
+/// Looks at the first block behind one, be it that of texts, of words or of times. A text that has a word and is not found by it
+/// would be missed; one that is found by more than it has may be one that was removed.
 pub fn check_next(tx: &mut Tx<'_>, after: Option<i64>) -> Result<CheckStep> {
-    let block: Option<i64> = tx.one(
+    let first = after.map_or(0, |block| block + 1);
+    let document: Option<i64> = tx.one(
         "SELECT MIN(number) FROM search_documents WHERE tenant_id = $1 AND number >= $2",
-        params![after.map_or(0, |block| (block + 1) * crate::BLOCK)],
+        params![first * crate::BLOCK],
         |row| row.get(0),
     )?;
-    let Some(block) = block.map(|number| number / crate::BLOCK) else { return Ok(CheckStep::Done) };
+    let posting: Option<i64> = tx.one(
+        "SELECT MIN(block) FROM search_postings WHERE tenant_id = $1 AND block >= $2",
+        params![first],
+        |row| row.get(0),
+    )?;
+    let times: Option<i64> = tx.one(
+        "SELECT MIN(block) FROM search_blocks WHERE tenant_id = $1 AND block >= $2",
+        params![first],
+        |row| row.get(0),
+    )?;
+    let blocks = [document.map(|number| number / crate::BLOCK), posting, times];
+    let Some(block) = blocks.into_iter().flatten().min() else { return Ok(CheckStep::Done) };
     match is_sound(tx, block) {
         Ok(true) => Ok(CheckStep::Sound(block)),
         Ok(false) | Err(Error::Decode(_)) => Ok(CheckStep::Broken),
@@ -40,14 +52,18 @@ pub fn check_next(tx: &mut Tx<'_>, after: Option<i64>) -> Result<CheckStep> {
 
 fn is_sound(tx: &mut Tx<'_>, block: i64) -> Result<bool> {
     let numbers: Vec<i64> = (block * crate::BLOCK..(block + 1) * crate::BLOCK).collect();
+    let (mut count, mut tokens) = (0, 0);
     for part in numbers.chunks(SLICE) {
         let (Some(first), Some(last)) = (part.first(), part.last()) else { continue };
         let documents = documents::list_by_numbers(tx, *first, *last)?;
         if !are_found_by_tokens(tx, block, &documents)? || !is_within_times(tx, block, &documents)? {
             return Ok(false);
         }
+        count += documents.len();
+        tokens += documents.iter().map(|document| document.tokens.len()).sum::<usize>();
     }
-    Ok(true)
+    // Each has all that it should have: as many are no more.
+    Ok(count > 0 && postings::count_numbers(tx, block)? == tokens)
 }
 
 /// Whether each of these texts is among those of each of its tokens.

@@ -4,6 +4,9 @@ use munshi_store::{Error, JsonText, Result, Row, Tx, params};
 
 use crate::number_set::NumberSet;
 
+/// So many rows are counted at once.
+const COUNTED: i64 = 4_096;
+
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct WordPosting {
     pub(crate) token: i64,
@@ -32,6 +35,24 @@ pub(crate) fn load(tx: &mut Tx<'_>, tokens: &[i64], (first, last): (i64, i64)) -
         params![first, last, tokens],
         read,
     )
+}
+
+/// How many numbers all words of a block have together.
+pub(crate) fn count_numbers(tx: &mut Tx<'_>, block: i64) -> Result<usize> {
+    let (mut count, mut after) = (0, i64::MIN);
+    loop {
+        let page: Vec<WordPosting> = tx.all(
+            "SELECT token, block, numbers FROM search_postings
+             WHERE tenant_id = $1 AND block = $2 AND token >= $3 ORDER BY token LIMIT $4",
+            params![block, after, COUNTED],
+            read,
+        )?;
+        count += page.iter().map(|posting| posting.numbers.len()).sum::<usize>();
+        match page.last() {
+            Some(last) if page.len() as i64 == COUNTED && last.token < i64::MAX => after = last.token + 1,
+            _ => return Ok(count),
+        }
+    }
 }
 
 pub(crate) fn save(tx: &mut Tx<'_>, posting: &WordPosting) -> Result<()> {

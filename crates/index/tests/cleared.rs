@@ -56,6 +56,11 @@ on_both_engines! {
             "DELETE FROM search_postings WHERE tenant_id = $1 AND block = 1 AND token = (SELECT MIN(p.token) FROM search_postings p WHERE p.tenant_id = $1 AND p.block = 1)",
             "DELETE FROM search_blocks WHERE tenant_id = $1 AND block = 0",
             "UPDATE search_blocks SET newest = oldest WHERE tenant_id = $1 AND block = 1",
+            // More than there should be.
+            "INSERT INTO search_postings (tenant_id, token, block, numbers) SELECT p.tenant_id, 1, p.block, p.numbers FROM search_postings p WHERE p.tenant_id = $1 AND p.block = 1 AND p.token = (SELECT MAX(q.token) FROM search_postings q WHERE q.tenant_id = $1 AND q.block = 1)",
+            "INSERT INTO search_postings (tenant_id, token, block, numbers) SELECT p.tenant_id, p.token, 77, p.numbers FROM search_postings p WHERE p.tenant_id = $1 AND p.block = 1",
+            "INSERT INTO search_blocks (tenant_id, block, oldest, newest) SELECT b.tenant_id, 77, b.oldest, b.newest FROM search_blocks b WHERE b.tenant_id = $1 AND b.block = 1",
+            "DELETE FROM search_documents WHERE tenant_id = $1 AND number = 4100",
         ] {
             let tenant = test.add_tenant(&format!("t{}", damage.len())).await;
             fill(&test, tenant).await;
