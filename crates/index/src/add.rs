@@ -24,8 +24,17 @@ pub struct IndexDocument {
 pub enum AddOutcome {
     /// So many were new.
     Added(usize),
-    /// The index is to be cleared first.
+    /// The index is to be cleared first, or was cleared meanwhile.
     Outdated,
+}
+
+/// What was looked at before texts are added.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct FilledSpan {
+    /// How far the index was filled when somebody began to look.
+    pub from: Cursor,
+    /// How far they have looked.
+    pub to: Cursor,
 }
 
 /// Adds texts that it does not have, and notes that all up to a place were looked at. `list_present` says which of some
@@ -34,11 +43,12 @@ pub enum AddOutcome {
 pub fn add(
     tx: &mut Tx<'_>,
     documents: Vec<IndexDocument>,
-    filled: Cursor,
+    filled: FilledSpan,
     list_present: impl FnOnce(&mut Tx<'_>, &[Uuid]) -> Result<Vec<Uuid>>,
 ) -> Result<AddOutcome> {
     let mut state = lock_state(tx)?;
-    if !state.is_current() {
+    // Whoever looked before it was cleared has not looked at what it lost.
+    if !state.is_current() || state.filled < filled.from {
         return Ok(AddOutcome::Outdated);
     }
     let ids: Vec<Uuid> = documents.iter().map(|document| document.id).collect();
@@ -54,8 +64,8 @@ pub fn add(
     for block in added.chunk_by(|one, next| one.block() == next.block()) {
         add_to_block(tx, block)?;
     }
-    if state.filled < filled || !added.is_empty() {
-        state.filled = state.filled.max(filled);
+    if state.filled < filled.to || !added.is_empty() {
+        state.filled = state.filled.max(filled.to);
         save_state(tx, &state)?;
     }
     Ok(AddOutcome::Added(added.len()))

@@ -36,7 +36,7 @@ mod state;
 mod tokens;
 mod words;
 
-pub use add::{AddOutcome, IndexDocument, add};
+pub use add::{AddOutcome, FilledSpan, IndexDocument, add};
 pub use check::{CheckStep, check_next};
 pub use documents::list_unknown;
 pub use excerpt::cut_excerpt;

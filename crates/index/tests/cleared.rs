@@ -1,8 +1,8 @@
 //! An index that does not hold together, or is of another version, is cleared bit by bit and begins anew.
 
 use munshi_index::{
-    AddOutcome, CheckStep, IndexSearch, TokenHasher, check_next, clear_next, find_state, list_hits,
-    mark_for_rebuild,
+    AddOutcome, CheckStep, FilledSpan, IndexSearch, TokenHasher, add, check_next, clear_next, find_state,
+    list_hits, mark_for_rebuild,
 };
 use munshi_store::{Cursor, Error, Result, Tx, params};
 use munshi_test_support::{TestDb, on_both_engines};
@@ -49,6 +49,17 @@ on_both_engines! {
         add_texts(&test, tenant, &texts).await;
         let all = by_id(&texts);
         assert_eq!(search(&test, tenant, &all, ("ramesh", None), 9).await, scan(&all, ("ramesh", None)));
+    }
+
+    async fn whoever_looked_before_it_was_cleared_adds_nothing(test: TestDb) {
+        let tenant = test.add_tenant("sharma").await;
+        let texts = fill(&test, tenant).await;
+        let last = texts[4_999].position();
+        write(&test, tenant, mark_for_rebuild).await;
+        begin(&test, tenant).await;
+        let late = move |tx: &mut Tx<'_>| add(tx, Vec::new(), FilledSpan { from: last, to: last }, |_, ids| Ok(ids.to_vec()));
+        assert_eq!(write(&test, tenant, late).await, AddOutcome::Outdated);
+        assert_eq!(write(&test, tenant, find_state).await.unwrap().filled, Cursor::OLDEST, "what it lost is still to be looked at");
     }
 
     async fn a_missing_or_damaged_row_is_found(test: TestDb) {

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use munshi_index::{
-    AddOutcome, IndexDocument, IndexSearch, SearchQuery, TokenHasher, add, clear_next, list_hits,
+    AddOutcome, FilledSpan, IndexDocument, IndexSearch, SearchQuery, TokenHasher, add, clear_next, list_hits,
 };
 use munshi_store::{Cursor, Result, Tx};
 use munshi_test_support::TestDb;
@@ -95,6 +95,7 @@ pub(crate) async fn add_texts(test: &TestDb, tenant: TenantId, texts: &[Text]) -
             })
             .collect();
         let filled = texts.last().map_or(Cursor::OLDEST, Text::position);
+        let filled = FilledSpan { from: Cursor::OLDEST, to: filled };
         add(tx, documents?, filled, |_, ids| Ok(ids.to_vec()))
     })
     .await

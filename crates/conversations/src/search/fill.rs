@@ -5,8 +5,8 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use munshi_index::{
-    AddOutcome, CheckStep, IndexDocument, TokenHasher, check_next, clear_next, find_state, list_unknown,
-    mark_for_rebuild, restart_filling,
+    AddOutcome, CheckStep, FilledSpan, IndexDocument, TokenHasher, check_next, clear_next, find_state,
+    list_unknown, mark_for_rebuild, restart_filling,
 };
 use munshi_store::{Cursor, Db, Tx, in_background, params};
 use munshi_types::{Clock, Id, TenantId};
@@ -36,6 +36,66 @@ pub enum FillScope {
     Everything,
 }
 
+/// What is to be filled, and how far that is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct FillTask {
+    scope: FillScope,
+    step: FillStep,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+enum FillStep {
+    /// Whether blocks hold together, behind one.
+    Check { after: Option<i64> },
+    /// Messages, from where it was stopped.
+    Add { from: Option<FillPosition> },
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+struct FillPosition {
+    /// The last message that was looked at.
+    after: Cursor,
+    /// How far the index was filled. Where it is less far it was cleared since, and all is looked at again.
+    filled: Cursor,
+}
+
+impl FillTask {
+    pub const fn new(scope: FillScope) -> Self {
+        let step = match scope {
+            FillScope::New => FillStep::Add { from: None },
+            FillScope::Everything => FillStep::Check { after: None },
+        };
+        Self { scope, step }
+    }
+
+    pub const fn scope(self) -> FillScope {
+        self.scope
+    }
+
+    const fn at(self, step: FillStep) -> Self {
+        Self { step, ..self }
+    }
+
+    /// From where on messages are looked at.
+    fn find_start(self, filled: Cursor) -> Cursor {
+        match (self.step, self.scope) {
+            (FillStep::Add { from: Some(from) }, _) if from.filled <= filled => from.after,
+            (_, FillScope::New) => Cursor { time: filled.time.minus(OVERLAP), id: Uuid::nil() },
+            (_, FillScope::Everything) => Cursor::OLDEST,
+        }
+    }
+}
+
+/// What came of filling.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct FillOutcome {
+    /// How many messages were added.
+    pub added: usize,
+    /// What is left where it was stopped.
+    pub rest: Option<FillTask>,
+}
+
 /// What fills the indexes of tenants.
 #[derive(Clone, Debug)]
 pub struct SearchFiller {
@@ -58,34 +118,52 @@ impl SearchFiller {
         scope: FillScope,
         is_stopped: impl Fn() -> bool + Send + Sync,
     ) -> Result<usize> {
-        in_background(self.fill_missing(tenant, scope, is_stopped)).await
+        Ok(self.fill_slice(tenant, FillTask::new(scope), is_stopped).await?.added)
+    }
+
+    /// The same of something that may have been begun before, and says what is left.
+    pub async fn fill_slice(
+        &self,
+        tenant: TenantId,
+        task: FillTask,
+        is_stopped: impl Fn() -> bool + Send + Sync,
+    ) -> Result<FillOutcome> {
+        in_background(self.fill_missing(tenant, task, is_stopped)).await
     }
 
     async fn fill_missing(
         &self,
         tenant: TenantId,
-        scope: FillScope,
+        mut task: FillTask,
         is_stopped: impl Fn() -> bool + Send + Sync,
-    ) -> Result<usize> {
-        if scope == FillScope::Everything {
-            self.check(tenant, &is_stopped).await?;
+    ) -> Result<FillOutcome> {
+        if let FillStep::Check { after } = task.step {
+            if let Some(after) = self.check(tenant, after, &is_stopped).await? {
+                return Ok(FillOutcome { added: 0, rest: Some(task.at(FillStep::Check { after })) });
+            }
+            task = task.at(FillStep::Add { from: None });
         }
-        let Some(filled) = self.prepare(tenant, &is_stopped).await? else { return Ok(0) };
-        let mut at = match scope {
-            FillScope::New => Cursor { time: filled.time.minus(OVERLAP), id: Uuid::nil() },
-            FillScope::Everything => Cursor::OLDEST,
+        let Some(mut filled) = self.prepare(tenant, &is_stopped).await? else {
+            return Ok(FillOutcome { added: 0, rest: Some(task) });
         };
-        let mut added = 0;
-        while !is_stopped() {
+        let (mut at, mut added) = (task.find_start(filled), 0);
+        loop {
+            if is_stopped() {
+                return Ok(FillOutcome { added, rest: Some(task) });
+            }
             let batch = self.db.read(tenant, move |tx| prepare_batch(tx, at)).await?;
             let Some(last) = batch.last else { break };
             at = last;
+            let before = filled;
             // A message may bear a time that is still to come: what is said until then is looked at all the same.
             let reached = last.min(Cursor { time: self.clock.now(), id: Uuid::nil() });
-            if batch.documents.is_empty() && reached <= filled {
+            filled = filled.max(reached);
+            task = task.at(FillStep::Add { from: Some(FillPosition { after: last, filled }) });
+            if batch.documents.is_empty() && filled == before {
                 continue;
             }
-            let unit = move |tx: &mut Tx<'_>| munshi_index::add(tx, batch.documents, reached, list_present);
+            let span = FilledSpan { from: before, to: reached };
+            let unit = move |tx: &mut Tx<'_>| munshi_index::add(tx, batch.documents, span, list_present);
             match self.db.write(tenant, unit).await? {
                 AddOutcome::Added(count) => added += count,
                 // Somebody had it built anew meanwhile.
@@ -93,7 +171,7 @@ impl SearchFiller {
             }
             tokio::time::sleep(BREATH).await;
         }
-        Ok(added)
+        Ok(FillOutcome { added, rest: None })
     }
 
     /// Clears an index of another version. Says up to where it is filled; none where that was broken off. What is said to be
@@ -120,24 +198,28 @@ impl SearchFiller {
         }
     }
 
-    /// Has an index built anew that does not hold together.
-    async fn check(&self, tenant: TenantId, is_stopped: &(impl Fn() -> bool + Send + Sync)) -> Result<()> {
+    /// Has an index built anew that does not hold together. Where it is stopped it says behind which block.
+    async fn check(
+        &self,
+        tenant: TenantId,
+        mut after: Option<i64>,
+        is_stopped: &(impl Fn() -> bool + Send + Sync),
+    ) -> Result<Option<Option<i64>>> {
         if self.db.read(tenant, find_state).await?.is_none() {
-            return Ok(());
+            return Ok(None);
         }
-        let mut after = None;
         while !is_stopped() {
             match self.db.read(tenant, move |tx| check_next(tx, after)).await? {
                 CheckStep::Sound(block) => after = Some(block),
-                CheckStep::Done => break,
+                CheckStep::Done => return Ok(None),
                 CheckStep::Broken => {
                     tracing::warn!(%tenant, "the search index is damaged; it is built anew");
                     self.db.write(tenant, mark_for_rebuild).await?;
-                    break;
+                    return Ok(None);
                 }
             }
         }
-        Ok(())
+        Ok(Some(after))
     }
 }
 

@@ -12,7 +12,7 @@ use munshi_types::{Clock, TenantId, TenantStatus, Zone};
 
 use uuid::Uuid;
 
-use super::fill::{FillScope, SearchFiller};
+use super::fill::{FillOutcome, FillScope, FillTask, SearchFiller};
 use crate::error::Result;
 
 /// Fills one tenant's index.
@@ -28,17 +28,24 @@ const CHECK_AT: &str = "50 3 * * *";
 /// After so many messages of one conversation its tenant's index is filled: many at once cost less than each by itself.
 const DUE: i64 = 64;
 const PAGE: u32 = 100;
+/// So long a job is at one tenant's index: others wait for it, since one is filled at a time.
+const SLICE: Duration = Duration::from_secs(15);
 
-/// Whether the message of this number in its session is one after which the index is filled.
+/// Whether the reply of this number in its session is one after which the index is filled. Most have every second number, be it
+/// the even ones or the odd.
 pub(crate) const fn is_fill_due(number: i64) -> bool {
-    number % DUE == 0
+    number % DUE < 2
 }
 
 /// Makes the job of one tenant, unless there is one.
 pub(crate) fn enqueue_fill(tx: &mut Tx<'_>, queue: &JobQueue, scope: FillScope) -> Result<()> {
-    let job = NewJob::new(FILL, &scope)?.priority(Priority::Background);
+    enqueue_task(tx, queue, FillTask::new(scope))
+}
+
+fn enqueue_task(tx: &mut Tx<'_>, queue: &JobQueue, task: FillTask) -> Result<()> {
+    let job = NewJob::new(FILL, &task)?.priority(Priority::Background);
     // A look through everything is not kept out by one at what is new.
-    let key = if scope == FillScope::New { "new" } else { "everything" };
+    let key = if task.scope() == FillScope::New { "new" } else { "everything" };
     queue.enqueue(tx, &job.unique(key))?;
     Ok(())
 }
@@ -46,9 +53,10 @@ pub(crate) fn enqueue_fill(tx: &mut Tx<'_>, queue: &JobQueue, scope: FillScope) 
 /// Teaches a runner to fill.
 pub fn install(registry: &mut JobRegistry, db: &Db, clock: &Arc<dyn Clock>, queue: &JobQueue) {
     let filler = SearchFiller { db: db.clone(), clock: clock.clone() };
+    let queue_of_fill = queue.clone();
     registry.add(JobKind::new(FILL).limit(1), move |job| {
-        let filler = filler.clone();
-        async move { run(&filler, &job).await }
+        let (filler, queue) = (filler.clone(), queue_of_fill.clone());
+        async move { run(&filler, &queue, &job).await }
     });
     for (kind, scope) in [(LOOK, FillScope::New), (CHECK, FillScope::Everything)] {
         let (db, queue) = (db.clone(), queue.clone());
@@ -74,13 +82,22 @@ pub async fn set_schedules(db: &Db, clock: &dyn Clock) -> Result<()> {
     db.write(TenantId::PLATFORM, set).await
 }
 
-async fn run(filler: &SearchFiller, job: &Job) -> Result<(), JobFailure> {
-    let added = filler.fill(job.tenant, job.read()?, || job.cancelled.is_cancelled()).await?;
+/// For some time; what is left then waits behind the jobs of other tenants.
+async fn run(filler: &SearchFiller, queue: &JobQueue, job: &Job) -> Result<(), JobFailure> {
+    let until = filler.clock.now().plus(SLICE);
+    let is_stopped = || job.cancelled.is_cancelled() || filler.clock.now() >= until;
+    let FillOutcome { added, rest } = filler.fill_slice(job.tenant, job.read()?, is_stopped).await?;
     if job.cancelled.is_cancelled() {
         return Err(JobFailure::Passing("job cancelled".to_owned()));
     }
     tracing::debug!(tenant = %job.tenant, added, "search index filled");
-    Ok(())
+    let Some(rest) = rest else { return Ok(()) };
+    let (queue, lease, now) = (queue.clone(), job.lease, filler.clock.now());
+    let go_on = move |tx: &mut Tx<'_>| -> Result<()> {
+        lease.complete(tx, now)?;
+        enqueue_task(tx, &queue, rest)
+    };
+    Ok(filler.db.write(job.tenant, go_on).await?)
 }
 
 /// Makes the job of every tenant that has something for it.

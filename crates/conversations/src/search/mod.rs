@@ -20,7 +20,7 @@ mod opening;
 mod removal;
 mod tool;
 
-pub use fill::{FillScope, SearchFiller};
+pub use fill::{FillOutcome, FillScope, FillTask, SearchFiller};
 pub use find::{MessageHit, MessageHits, MessageSearch, search_messages};
 pub use limits::{SearchLimits, SearchSlot, wait_for_slot};
 pub use munshi_index::{SearchQuery, SearchQueryError};

@@ -7,7 +7,7 @@ use std::time::Duration;
 use munshi_conversations::messages;
 use munshi_conversations::retention::{ArchiveJob, Retention, expire};
 use munshi_conversations::search::{
-    FillScope, MessageHits, MessageSearch, SearchFiller, SearchLimits, SearchQuery, search_messages,
+    FillScope, FillTask, MessageHits, MessageSearch, SearchFiller, SearchLimits, SearchQuery, search_messages,
 };
 use munshi_safety::policy::RetentionPeriods;
 use munshi_store::{Cursor, Tx, params};
@@ -252,6 +252,30 @@ tables! {
         let rows = count_indexed(&shop).await;
         assert_eq!(fill(&shop, FillScope::Everything).await, 0);
         assert_eq!((count_indexed(&shop).await, rows.0), (rows, 200));
+        compare_all(&shop, &random).await;
+    }
+
+    async fn a_job_that_fills_lets_other_tenants_in_between(test: TestDb) {
+        let shop = Shop::open(test).await;
+        let random = SeededRandom::new(47);
+        talk(&shop, &random, 150, 0).await;
+        for scope in [FillScope::New, FillScope::Everything] {
+            let (mut task, mut added, mut slices) = (FillTask::new(scope), 0, 0);
+            loop {
+                let looks = AtomicUsize::new(0);
+                let is_over = || looks.fetch_add(1, Ordering::SeqCst) >= 1;
+                // As it is stored with the job.
+                let stored = serde_json::to_string(&task).unwrap();
+                let outcome = filler(&shop).fill_slice(shop.tenant, serde_json::from_str(&stored).unwrap(), is_over).await.unwrap();
+                (added, slices) = (added + outcome.added, slices + 1);
+                match outcome.rest {
+                    Some(rest) => task = rest,
+                    None => break,
+                }
+                assert!(slices < 20, "{task:?}");
+            }
+            assert_eq!((added, slices > 2), (if scope == FillScope::New { 300 } else { 0 }, true), "{scope:?}");
+        }
         compare_all(&shop, &random).await;
     }
 
