@@ -48,6 +48,8 @@ fn spec() -> Result<ToolSpec, ToolNameError> {
                 there is `next`, more may be found: give it as `before`.";
     Ok(ToolSpec {
         reach: Reach::Person,
+        // An act is kept longer than messages may be.
+        transient: true,
         parameters: json!({
             "type": "object",
             "properties": {

@@ -121,6 +121,19 @@ tables! {
         assert_eq!((texts(&value).len(), &value["withheld"]), (2, &Value::Null));
     }
 
+    async fn what_was_found_is_not_kept_with_the_act(test: TestDb) {
+        let shop = Shop::open(test).await;
+        let said = shop.say(MEERA, "w1", "zanzibar se chini").await;
+        let meera = principal_of(&shop, said.session).await;
+        let answer = call(&shop, meera, &[], json!({ "words": "chini" })).await;
+        let ToolAnswer::Done(seen) = &answer else { panic!("{answer:?}") };
+        assert_eq!(texts(&seen.value), ["zanzibar se chini"]);
+        let act = seen.act;
+        let kept = shop.read(move |tx| Ok(munshi_safety::acts::find(tx, act).unwrap())).await.unwrap();
+        assert!(kept.result.is_some() && !format!("{kept:?}").contains("zanzibar"), "{kept:?}");
+        assert!(!answer.render_for_record().to_string().contains("zanzibar"));
+    }
+
     async fn what_is_shown_is_read_by_the_run(test: TestDb) {
         let shop = Shop::open(test).await;
         let said = shop.say(MEERA, "w1", "what does the letter say").await;
