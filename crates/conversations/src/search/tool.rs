@@ -160,6 +160,10 @@ impl Asker {
         let basis = acts::find(tx, act).map_err(unread)?.map(|act| act.rests_on);
         let nobody = || ToolFailure::permanent("no_conversation", "there is no conversation to search in");
         let basis = basis.ok_or_else(nobody)?;
+        // A program that calls tools by itself, with a key that need not open conversations.
+        if basis.caller.run.is_none() && basis.caller.session.is_none() {
+            return Err(nobody());
+        }
         let (Some(person), Some(binding)) = (basis.caller.principal.person, basis.caller.binding) else {
             return Err(nobody());
         };

@@ -21,7 +21,7 @@ const RAJU: &str = "+919812345679";
 
 /// The call of a turn of theirs that has read what these sources say.
 async fn call(shop: &Shop, who: Principal, sources: &[TaintSource], arguments: Value) -> ToolAnswer {
-    call_in(shop, who, (None, sources), arguments).await
+    call_in(shop, who, (Some(shop.test.ids.next()), sources), arguments).await
 }
 
 async fn call_in(
@@ -101,6 +101,8 @@ tables! {
             assert_eq!(texts(&found(&shop, &raju, &[], "ramesh").await), ["Ramesh se 900 lene hain"]);
             assert!(texts(&found(&shop, &raju, &[], "500").await).is_empty());
         }
+        let answer = call_in(&shop, meera.clone(), (None, &[]), json!({ "words": "ramesh" })).await;
+        assert!(matches!(&answer, ToolAnswer::Failed { code, .. } if code == "no_conversation"), "a program's: {answer:?}");
         let nobody = Principal::anonymous(shop.tenant);
         assert!(!matches!(call(&shop, nobody, &[], json!({ "words": "ramesh" })).await, ToolAnswer::Done(_)));
         let answer = call(&shop, meera, &[], json!({ "words": "—" })).await;
