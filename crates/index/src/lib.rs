@@ -29,6 +29,7 @@ mod documents;
 mod excerpt;
 mod hits;
 mod number_set;
+mod numbers;
 mod postings;
 mod query;
 mod remove;

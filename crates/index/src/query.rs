@@ -36,7 +36,7 @@ impl SearchQuery {
         // What stands behind an odd number of quotes is in quotes, also where the last is missing.
         for (at, part) in text.split(['"', '“', '”']).enumerate() {
             let words: Vec<Vec<String>> =
-                split_index_words(part).into_iter().map(|word| word.forms).collect();
+                split_index_words(part).into_iter().map(IndexWord::into_wanted_forms).collect();
             match at % 2 == 1 {
                 true => phrases.push(Phrase(words)),
                 false => phrases.extend(words.into_iter().map(|word| Phrase(vec![word]))),

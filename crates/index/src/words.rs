@@ -1,18 +1,17 @@
 //! A text cut into words, each in the forms that its spellings and scripts share.
 //!
 //! `paanch`, `panch` and पाँच have one form; सरकार has that of what it spells and that of what is spoken, which is how people
-//! type it in Latin letters. A number has one form whatever its digits and separators. A form of letters is of `a` to `z`, so
-//! the signs that others begin with keep them apart.
+//! type it in Latin letters. A number has one form whatever its digits and separators (`numbers`). A form of letters is of `a` to
+//! `z`, so the signs that others begin with keep them apart.
 
 use std::ops::Range;
 
 use munshi_lang::fold;
 use munshi_lang::text_words::{PlainWord, split_words};
-use munshi_lang::token::{digit_value, is_unseen};
 use munshi_types::Script;
 
-/// What the form of a number begins with.
-const NUMBER: char = '#';
+use crate::numbers::{is_number_form, split_numbers};
+
 /// What the form of a word begins with that has no sound here: it is found by its spelling alone.
 const SPELLING: char = '=';
 
@@ -27,6 +26,15 @@ pub struct IndexWord {
 impl IndexWord {
     pub fn matches(&self, forms: &[String]) -> bool {
         self.forms.iter().any(|form| forms.contains(form))
+    }
+
+    /// What it is looked for by: all spellings of a word, and of a number what it most likely is.
+    pub fn into_wanted_forms(self) -> Vec<String> {
+        let mut forms = self.forms;
+        if forms.first().is_some_and(|form| is_number_form(form)) {
+            forms.truncate(1);
+        }
+        forms
     }
 }
 
@@ -59,102 +67,6 @@ fn fold_word(word: &str, script: Option<Script>) -> Vec<String> {
     forms
 }
 
-/// Digits that may be one number: groups, and what stands between them.
-#[derive(Default)]
-struct DigitRun {
-    groups: Vec<GroupedDigits>,
-    separators: Vec<NumberSeparator>,
-}
-
-struct GroupedDigits {
-    range: Range<usize>,
-    digits: String,
-}
-
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum NumberSeparator {
-    Comma,
-    Point,
-}
-
-impl NumberSeparator {
-    const fn from_char(letter: char) -> Option<Self> {
-        match letter {
-            ',' | '，' | '٬' => Some(Self::Comma),
-            '.' | '．' | '٫' => Some(Self::Point),
-            _ => None,
-        }
-    }
-}
-
-fn split_numbers(text: &str) -> Vec<IndexWord> {
-    let (mut found, mut run, mut separator) = (Vec::new(), DigitRun::default(), None);
-    for (at, letter) in text.char_indices().filter(|(_, letter)| !is_unseen(*letter)) {
-        let end = at + letter.len_utf8();
-        match (digit_value(letter), NumberSeparator::from_char(letter)) {
-            (Some(value), _) => run.push(separator.take(), char::from(b'0' + value), at..end),
-            (None, Some(sign)) if separator.is_none() && !run.groups.is_empty() => separator = Some(sign),
-            (None, _) => {
-                separator = None;
-                found.extend(std::mem::take(&mut run).into_words());
-            }
-        }
-    }
-    found.extend(run.into_words());
-    found
-}
-
-impl DigitRun {
-    fn push(&mut self, separator: Option<NumberSeparator>, digit: char, range: Range<usize>) {
-        self.separators.extend(separator);
-        match self.groups.last_mut().filter(|_| separator.is_none()) {
-            Some(group) => {
-                group.digits.push(digit);
-                group.range.end = range.end;
-            }
-            None => self.groups.push(GroupedDigits { range, digits: digit.to_string() }),
-        }
-    }
-
-    /// One number, or as many as there are groups: a date, a list.
-    fn into_words(self) -> Vec<IndexWord> {
-        let (Some(first), Some(last)) = (self.groups.first(), self.groups.last()) else { return Vec::new() };
-        let range = first.range.start..last.range.end;
-        if let Some(number) = self.join() {
-            return vec![IndexWord { range, forms: vec![format!("{NUMBER}{number}")] }];
-        }
-        let single = |group: GroupedDigits| IndexWord {
-            range: group.range,
-            forms: vec![format!("{NUMBER}{}", group.digits)],
-        };
-        self.groups.into_iter().map(single).collect()
-    }
-
-    /// `1,50,000.50` as `150000.5`.
-    fn join(&self) -> Option<String> {
-        let point = self.separators.iter().position(|sign| *sign == NumberSeparator::Point);
-        let whole = point.map_or(self.groups.len(), |at| at + 1);
-        let (whole, fraction) = self.groups.split_at_checked(whole)?;
-        if fraction.len() > 1 || !is_grouped(whole) {
-            return None;
-        }
-        let whole: String = whole.iter().map(|group| group.digits.as_str()).collect();
-        let fraction = fraction.first().map_or("", |group| group.digits.trim_end_matches('0'));
-        Some(if fraction.is_empty() { whole } else { format!("{whole}.{fraction}") })
-    }
-}
-
-/// Whether groups are parted as thousands or lakhs are.
-fn is_grouped(groups: &[GroupedDigits]) -> bool {
-    let sizes: Vec<usize> = groups.iter().map(|group| group.digits.len()).collect();
-    match sizes[..] {
-        [] | [_] => true,
-        [first, ref middle @ .., last] => {
-            first <= 3 && last == 3 && middle.iter().all(|size| matches!(size, 2 | 3))
-        }
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use proptest::prelude::*;
@@ -179,6 +91,9 @@ mod tests {
             ("ক\u{9CB}ন", "ক\u{9C7}\u{9BE}ন"),
             ("हज़ार", "हज\u{93C}ार"),
             ("raju", "r\u{200B}аju"),
+            ("അവന്\u{200D}", "അവൻ"),
+            ("അവന്\u{200D}റെ", "അവൻറെ"),
+            ("ॲप", "app"),
         ] {
             assert!(shares_form(one, other), "{one} {other}: {:?} {:?}", forms(one), forms(other));
         }
@@ -202,8 +117,38 @@ mod tests {
         }
         assert_eq!(forms("12.05.2026"), ["#12", "#05", "#2026"]);
         assert_eq!(forms("5,10,15"), ["#5", "#10", "#15"]);
+        assert_eq!(forms("100,200"), ["#100200|#100|#200"], "a list, or a lakh");
+        assert_eq!(forms("1,500"), ["#1500"]);
         assert_eq!(forms("₹500, 20."), ["#500", "#20"]);
         assert_eq!(forms("2kg"), ["#2", "kg"]);
+    }
+
+    #[test]
+    fn a_phone_is_found_however_it_is_written() {
+        for text in [
+            "9812345678",
+            "98123 45678",
+            "98123-45678",
+            "+91-98123-45678",
+            "+91 98123 45678",
+            "+919812345678",
+            "091234 56789 09812345678",
+            "981 234 5678",
+            "९८१२३ ४५६७८",
+        ] {
+            let wanted = split_index_words("9812345678").remove(0).into_wanted_forms();
+            assert!(
+                split_index_words(text).iter().any(|word| word.matches(&wanted)),
+                "{text}: {:?}",
+                forms(text)
+            );
+            let wanted = split_index_words(text).pop().unwrap().into_wanted_forms();
+            assert!(split_index_words("9812345678")[0].matches(&wanted), "{text}");
+        }
+        assert_eq!(forms("98123 45678"), ["#9812345678|#98123|#45678"]);
+        for list in ["98 1234 5678", "12345 67890", "98123  45678", "98123 4567", "9 8 1 2 3 4 5 6 7 8"] {
+            assert!(forms(list).iter().all(|form| !form.contains('|')), "{list}: {:?}", forms(list));
+        }
     }
 
     #[test]

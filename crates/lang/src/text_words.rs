@@ -88,6 +88,10 @@ fn classify(letter: char) -> Class {
     }
 }
 
+fn ends_without_vowel(text: &str, word: &Range<usize>) -> bool {
+    text.get(word.clone()).is_some_and(|word| word.ends_with('\u{D4D}'))
+}
+
 /// The words of a text, in order.
 pub fn split_words(text: &str) -> Vec<LetterRun> {
     let mut found: Vec<LetterRun> = Vec::with_capacity(text.len() / 6);
@@ -100,7 +104,11 @@ pub fn split_words(text: &str) -> Vec<LetterRun> {
     };
     for (at, letter) in text.char_indices() {
         match (classify(letter), &mut open) {
-            // What joins is kept once a letter follows, so that a word does not end unseen.
+            // Malayalam's older way to write a consonant without a vowel.
+            (Class::Joins, Some((_, range))) if letter == '\u{200D}' && ends_without_vowel(text, range) => {
+                range.end = at + letter.len_utf8();
+            }
+            // What else joins is kept once a letter follows, so that a word does not end unseen.
             (Class::Joins, _) => {}
             (Class::Parts, _) => close(open.take(), &mut found),
             (class, Some((now, range))) if *now == class => range.end = at + letter.len_utf8(),

@@ -54,8 +54,21 @@ impl SpellingFolder {
     }
 }
 
+/// Malayalam's consonants that never had a vowel, as they were written before they had letters of their own.
+const OLDER_CHILLUS: [(&str, &str); 6] = [
+    ("ണ്\u{200D}", "ൺ"),
+    ("ന്\u{200D}", "ൻ"),
+    ("ര്\u{200D}", "ർ"),
+    ("ല്\u{200D}", "ൽ"),
+    ("ള്\u{200D}", "ൾ"),
+    ("ക്\u{200D}", "ൿ"),
+];
+
 /// A word as written, in lower case and composed, without joiners: what two writings of one spelling share.
 pub fn normalize_spelling(word: &str) -> String {
+    if let Some((older, letter)) = OLDER_CHILLUS.iter().find(|(older, _)| word.contains(older)) {
+        return normalize_spelling(&word.replace(older, letter));
+    }
     let letters = word.nfc().filter(|letter| !matches!(letter, '\u{200C}' | '\u{200D}'));
     letters.flat_map(char::to_lowercase).collect()
 }

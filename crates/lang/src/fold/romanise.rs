@@ -5,6 +5,7 @@
 const FIRST: u32 = 0x900;
 const LAST: u32 = 0xD7F;
 const VIRAMA: u32 = 0x4D;
+const DEVANAGARI: u32 = 0;
 const BENGALI: u32 = 1;
 const GURMUKHI: u32 = 2;
 const ODIA: u32 = 4;
@@ -106,8 +107,10 @@ impl<'o> Romaniser<'o> {
             return;
         }
         match letter {
-            // Joiners shape letters, nothing else.
-            '\u{200C}' | '\u{200D}' => {}
+            // Malayalam's older way to write a consonant without a vowel: no half-u follows.
+            '\u{200D}' => self.cut = false,
+            // Otherwise joiners shape letters, nothing else.
+            '\u{200C}' => {}
             _ => {
                 self.push_inherent_vowel();
                 self.push_latin(letter);
@@ -264,6 +267,8 @@ fn sound(block: u32, place: u32) -> Sound {
         0x57 => Sound::Sign("au"),
         0x58..=0x5F => Sound::Consonant(DOTTED[(place - 0x58) as usize]),
         0x70 if block == BENGALI => Sound::Consonant("r"),
+        // Of English words: ॲप, app.
+        0x72 if block == DEVANAGARI => Sound::Vowel("a"),
         0x71 if block == BENGALI || block == ODIA => Sound::Consonant("v"),
         0x7A..=0x7F if block == MALAYALAM => Sound::Vowel(CHILLUS[(place - 0x7A) as usize]),
         _ => Sound::Silent,
