@@ -4,10 +4,12 @@ use std::time::{Duration, Instant};
 
 use munshi_store::{DatabaseAddress, JsonText, KeyErasure, PlatformTx, across_tenants, params};
 use munshi_types::{ErasureId, Id, TenantId, Timestamp};
+use munshi_store::{JsonText, KeyErasure, PlatformTx, across_tenants, params};
+use munshi_types::{DataKeyId, ErasureId, Id, TenantId, Timestamp};
 use uuid::Uuid;
 
 use crate::error::{Error, Result};
-use crate::key_store::{KEYS, KeyStore};
+use crate::key_store::{INDEX, KEYS, KeyStore};
 use crate::keyring::{DestroyedKey, OVERLAP};
 
 /// How long emptying the log may hold up whoever wants a key.
@@ -58,6 +60,30 @@ impl KeyStore {
 
     /// Takes what was destroyed until then out of SQLite's log too: the file has zeros in its place, and the log the pages from before. On
     /// Postgres, out of the table's pages; its log stays until it is recycled.
+    /// Destroys a key by which a search index hashed words: copies of the index can't be tried with guesses any more. A key of another kind
+    /// stays, since whoever can write to the main database could name it.
+    pub(crate) async fn destroy_index_key(&mut self, tenant: TenantId, id: DataKeyId) -> Result<()> {
+        let now = self.clock.now();
+        let write = move |tx: &mut PlatformTx<'_>| {
+            let text = "DELETE FROM data_keys WHERE tenant_id = $1 AND id = $2 AND kind = $3";
+            if tx.execute(across_tenants(text), params![tenant, id, INDEX])? == 0 {
+                return Ok(());
+            }
+            tx.execute(
+                across_tenants(
+                    "INSERT INTO destroyed_keys (tenant_id, id, destroyed_at) VALUES ($1, $2, $3)
+                     ON CONFLICT (tenant_id, id) DO NOTHING",
+                ),
+                params![tenant, id, now],
+            )?;
+            Ok::<_, Error>(())
+        };
+        self.db.platform(KEYS).write(write).await?;
+        self.log_emptied_until = None;
+        Ok(())
+    }
+
+    /// Takes what was destroyed until then out of SQLite's log too: the file has zeros in its place, and the log the pages from before.
     /// Where somebody reads the store just then, such as for a copy, it is tried again when destroyed keys are next looked for.
     pub(crate) async fn clear_traces(&mut self, destroyed_until: Timestamp) {
         if self.cleared_until >= Some(destroyed_until) {

@@ -38,6 +38,9 @@ impl OwnKey {
     }
 }
 
+/// The kind of a key by which a tenant's search index hashes words. The index names the one in use; others are destroyed.
+pub(crate) const INDEX: &str = "index";
+
 /// What there is of a key.
 #[derive(Debug)]
 pub enum StoredKey {
@@ -141,6 +144,12 @@ impl KeyStore {
         count: usize,
     ) -> Result<Vec<(DataKeyId, SealKey)>> {
         self.make(tenant, "person", count).await
+    }
+
+    /// A key for a search index, on disk before the index names it.
+    pub(crate) async fn make_index_key(&mut self, tenant: TenantId) -> Result<(DataKeyId, SealKey)> {
+        let made = self.make(tenant, INDEX, 1).await?.pop();
+        made.ok_or_else(|| Error::Key("no key was made".to_owned()))
     }
 
     /// Begins again where the tenant's key was rotated meanwhile.

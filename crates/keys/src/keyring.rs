@@ -42,6 +42,12 @@ pub trait KeySource: Send + Sync {
     /// Destroys keys and writes down what for, both or neither.
     fn destroy(&self, entry: &KeyErasure) -> Result<()>;
 
+    /// A key for a tenant's search index, kept before the index names it.
+    fn make_index_key(&self, tenant: TenantId) -> Result<(DataKeyId, SealKey)>;
+
+    /// Destroys such a key. One of another kind stays.
+    fn destroy_index_key(&self, tenant: TenantId, id: DataKeyId) -> Result<()>;
+
     fn list_erasures(&self, after: Option<(TenantId, ErasureId)>, limit: u32) -> Result<Vec<KeyErasure>>;
 
     /// Keys destroyed since then or a little earlier, by whichever process.
@@ -315,6 +321,18 @@ impl Keyring for CachedKeyring {
         let destroyed = entry.keys.iter().map(|key| (entry.tenant, *key)).collect();
         self.drop_keys(&destroyed);
         self.drop_owners(&destroyed);
+        Ok(())
+    }
+
+    fn make_index_key(&self, tenant: TenantId) -> munshi_store::Result<DataKeyId> {
+        let (id, key) = self.source.make_index_key(tenant).map_err(Error::into_store)?;
+        self.known().data.insert((tenant, id), CachedKey::Live(Arc::new(key)));
+        Ok(id)
+    }
+
+    fn destroy_index_key(&self, tenant: TenantId, key: DataKeyId) -> munshi_store::Result<()> {
+        self.source.destroy_index_key(tenant, key).map_err(Error::into_store)?;
+        self.drop_keys(&HashSet::from([(tenant, key)]));
         Ok(())
     }
 

@@ -1,7 +1,7 @@
 //! The keys of what is sealed at rest, their store, and their end.
 //!
 //! The installation's key, outside every database, wraps a key for each tenant; that wraps the tenant's data keys, one for
-//! each person and two of its own. Data keys lie in the store of keys, a database of its own that no backup of the main one
+//! each person and three of its own. Data keys lie in the store of keys, a database of its own that no backup of the main one
 //! contains. The main database says which person has which key, and every sealed value names its key: so two persons merge
 //! without rewriting anything, and destroying a person's keys forgets them in every copy of the main database.
 //!
@@ -49,5 +49,8 @@ pub const MIGRATIONS: &[munshi_store::Migration] =
     &[munshi_store::migration!("0063_sealed_by"), munshi_store::migration!("0067_rewritten")];
 
 /// The tables of the store of keys. They are no part of the main database.
-pub const KEY_STORE_MIGRATIONS: &[munshi_store::Migration] =
-    &[munshi_store::migration!("0061_key_store"), munshi_store::migration!("0071_key_erasures")];
+pub const KEY_STORE_MIGRATIONS: &[munshi_store::Migration] = &[
+    munshi_store::migration!("0061_key_store"),
+    munshi_store::migration!("0071_key_erasures"),
+    munshi_store::migration!("0095_index_keys"),
+];

@@ -192,6 +192,13 @@ impl KeyWorker {
     /// Whether the store remembers that keys were destroyed for this.
     pub async fn knows_erasure(&self, tenant: TenantId, id: ErasureId) -> Result<bool> {
         self.ask(move |store, runtime| runtime.block_on(store.has_erasure(tenant, id))).await
+    /// What was destroyed is gone, whatever comes of this.
+    fn empty_log(&self) {
+        let _later = self.call(|store, runtime| {
+            let now = store.clock.now();
+            runtime.block_on(store.empty_log(now));
+            Ok(())
+        });
     }
 
     fn send(&self, request: Request) -> Result<()> {
@@ -235,6 +242,17 @@ impl KeySource for KeyWorker {
             runtime.block_on(store.clear_traces(now));
             Ok(())
         });
+        self.empty_log();
+        Ok(())
+    }
+
+    fn make_index_key(&self, tenant: TenantId) -> Result<(DataKeyId, SealKey)> {
+        self.call(move |store, runtime| runtime.block_on(store.make_index_key(tenant)))
+    }
+
+    fn destroy_index_key(&self, tenant: TenantId, id: DataKeyId) -> Result<()> {
+        self.call(move |store, runtime| runtime.block_on(store.destroy_index_key(tenant, id)))?;
+        self.empty_log();
         Ok(())
     }
 

@@ -50,6 +50,14 @@ impl KeySource for KeyLine {
         self.reach()?.destroy(entry)
     }
 
+    fn make_index_key(&self, tenant: TenantId) -> Result<(DataKeyId, SealKey)> {
+        self.reach()?.make_index_key(tenant)
+    }
+
+    fn destroy_index_key(&self, tenant: TenantId, id: DataKeyId) -> Result<()> {
+        self.reach()?.destroy_index_key(tenant, id)
+    }
+
     fn list_erasures(&self, after: Option<(TenantId, ErasureId)>, limit: u32) -> Result<Vec<KeyErasure>> {
         self.reach()?.list_erasures(after, limit)
     }

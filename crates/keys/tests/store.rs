@@ -134,6 +134,30 @@ on_both_engines! {
         assert!(matches!(guess, Err(Error::Forgotten(_))), "{guess:?}");
     }
 
+    async fn an_index_key_is_destroyed_and_no_other_as_one(test: TestDb) {
+        let keys = Keys::new(test.engine()).await;
+        let (one, other, fresh) = (keys.node(), keys.node(), keys.node());
+        on_thread(move || {
+            let [key, next] = [(); 2].map(|()| one.make_index_key(tenant(1)).unwrap());
+            let person = one.take_new_key(tenant(1)).unwrap();
+            let hash = |node: &CachedKeyring, key| node.hash_by(tenant(1), SealedBy::Person(key), "word", b"atta");
+            assert_eq!(hash(&one, key).unwrap(), hash(&other, key).unwrap());
+            assert_ne!(hash(&one, key).unwrap(), hash(&one, next).unwrap());
+            let refused = one.destroy_keys(&erasure(key)).unwrap_err();
+            assert!(matches!(refused, Error::ErasureRefused(_)), "{refused}");
+            for gone in [key, key, person] {
+                one.destroy_index_key(tenant(1), gone).unwrap();
+            }
+            other.drop_destroyed().unwrap();
+            for node in [&one, &other, &fresh] {
+                assert!(matches!(hash(node, key), Err(Error::Forgotten(_))), "{:?}", hash(node, key));
+                assert!(hash(node, next).is_ok() && hash(node, person).is_ok());
+            }
+            assert_eq!(one.list_erasures(None, 9).unwrap(), []);
+        })
+        .await;
+    }
+
     async fn no_key_is_given_twice(test: TestDb) {
         let keys = Keys::new(test.engine()).await;
         let (one, other) = (Arc::new(keys.node()), Arc::new(keys.node()));

@@ -54,6 +54,13 @@ pub trait Keyring: Send + Sync + fmt::Debug {
     /// where one of them is no person's. It waits for the key store.
     fn destroy_keys(&self, entry: &KeyErasure) -> Result<()>;
 
+    /// A key for the tenant's search index, safely in the key store, to be hashed by as by a person's
+    /// ([`hash_by`](Self::hash_by)).
+    fn make_index_key(&self, tenant: TenantId) -> Result<DataKeyId>;
+
+    /// Destroys such a key for good; one of another kind stays. Again it changes nothing. It waits for the key store.
+    fn destroy_index_key(&self, tenant: TenantId, key: DataKeyId) -> Result<()>;
+
     /// What keys were destroyed for, in the order of tenants and ids. It waits for the key store.
     fn list_erasures(&self, after: Option<(TenantId, ErasureId)>, limit: u32) -> Result<Vec<KeyErasure>>;
 

@@ -136,6 +136,11 @@ impl Tx<'_> {
         self.session.keyring()?.hash(self.tenant, purpose, value)
     }
 
+    /// The same by a key of its own, which may be destroyed: then nobody can confirm a guess.
+    pub fn hash_by_key(&self, key: DataKeyId, purpose: &str, value: &[u8]) -> Result<[u8; 32]> {
+        self.session.keyring()?.hash_by(self.tenant, SealedBy::Person(key), purpose, value)
+    }
+
     /// The key of a person or of a conversation of theirs, where this unit or this process knows it.
     pub fn find_owner_key(&self, owner: Uuid) -> Result<Option<DataKeyId>> {
         let known = self.session.find_owner_key(owner);

@@ -2,6 +2,7 @@
 //!
 //! So every process of a test opens what another of them has sealed, and nothing is left behind.
 
+use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use munshi_keys::{CachedKeyring, DestroyedKey, KeySource, OwnKey, Result, SealKey, StoredKey};
@@ -16,7 +17,7 @@ pub fn memory_keyring(ids: IdGenerator) -> Arc<dyn Keyring> {
 
 /// The same, which keeps so many keys in memory, and counts how often it asked for some.
 pub fn bounded_keyring(ids: IdGenerator, most: usize) -> Arc<CachedKeyring> {
-    Arc::new(build(KeysOf { ids, erased: Mutex::default() }, most))
+    Arc::new(build(KeysOf { ids, erased: Mutex::default(), index_keys: Mutex::default() }, most))
 }
 
 /// A keyring whose store of keys does not answer.
@@ -57,6 +58,14 @@ impl KeySource for UnreachableKeys {
         Err(Self::error())
     }
 
+    fn make_index_key(&self, _: TenantId) -> Result<(DataKeyId, SealKey)> {
+        Err(Self::error())
+    }
+
+    fn destroy_index_key(&self, _: TenantId, _: DataKeyId) -> Result<()> {
+        Err(Self::error())
+    }
+
     fn list_erasures(&self, _: Option<(TenantId, ErasureId)>, _: u32) -> Result<Vec<KeyErasure>> {
         Err(Self::error())
     }
@@ -70,17 +79,24 @@ struct KeysOf {
     ids: IdGenerator,
     /// What was destroyed in this process.
     erased: Mutex<Vec<KeyErasure>>,
+    /// Of search indexes: those that were made, and of these the ones that were destroyed.
+    index_keys: Mutex<HashMap<(TenantId, DataKeyId), bool>>,
 }
 
 impl KeysOf {
     fn erased(&self) -> MutexGuard<'_, Vec<KeyErasure>> {
         self.erased.lock().unwrap_or_else(PoisonError::into_inner)
     }
+
+    fn index_keys(&self) -> MutexGuard<'_, HashMap<(TenantId, DataKeyId), bool>> {
+        self.index_keys.lock().unwrap_or_else(PoisonError::into_inner)
+    }
 }
 
 impl KeySource for KeysOf {
     fn load(&self, tenant: TenantId, id: DataKeyId) -> Result<StoredKey> {
-        let is_gone = self.erased().iter().any(|entry| entry.tenant == tenant && entry.keys.contains(&id));
+        let is_gone = self.erased().iter().any(|entry| entry.tenant == tenant && entry.keys.contains(&id))
+            || self.index_keys().get(&(tenant, id)) == Some(&true);
         Ok(if is_gone { StoredKey::Destroyed } else { StoredKey::Live(derive(tenant, id)) })
     }
 
@@ -113,6 +129,19 @@ impl KeySource for KeysOf {
         let mut erased = self.erased();
         if erased.iter().all(|known| known.id != entry.id) {
             erased.push(entry.clone());
+        }
+        Ok(())
+    }
+
+    fn make_index_key(&self, tenant: TenantId) -> Result<(DataKeyId, SealKey)> {
+        let id = self.ids.next();
+        self.index_keys().insert((tenant, id), false);
+        Ok((id, derive(tenant, id)))
+    }
+
+    fn destroy_index_key(&self, tenant: TenantId, id: DataKeyId) -> Result<()> {
+        if let Some(is_gone) = self.index_keys().get_mut(&(tenant, id)) {
+            *is_gone = true;
         }
         Ok(())
     }

@@ -65,6 +65,14 @@ impl Keyring for RecordingKeyring {
         self.inner.destroy_keys(entry)
     }
 
+    fn make_index_key(&self, tenant: TenantId) -> Result<DataKeyId> {
+        self.inner.make_index_key(tenant)
+    }
+
+    fn destroy_index_key(&self, tenant: TenantId, key: DataKeyId) -> Result<()> {
+        self.inner.destroy_index_key(tenant, key)
+    }
+
     fn list_erasures(&self, after: Option<(TenantId, ErasureId)>, limit: u32) -> Result<Vec<KeyErasure>> {
         self.inner.list_erasures(after, limit)
     }
