@@ -154,7 +154,9 @@ fn list_sessions(tx: &mut Tx<'_>, person: PersonId, after: Uuid, limit: u32) -> 
     )
 }
 
+/// Behind their messages. Whatever they ever wrote may stand in older copies of the search index, also what was archived since.
 fn erase_sessions(tx: &mut Tx<'_>, sessions: &[Uuid]) -> Result<u64> {
+    munshi_index::expire_key(tx)?;
     let mut erased = 0;
     for id in sessions {
         codes::delete_of_asker(tx, &linking::asker(SessionId::from_uuid(*id)))?;

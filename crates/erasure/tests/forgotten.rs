@@ -72,6 +72,14 @@ on_both_engines! {
         let numbers = "SELECT CAST(SUM(LENGTH(numbers)) / 2 AS BIGINT) FROM search_postings WHERE tenant_id = $1";
         let words = "SELECT CAST(SUM(LENGTH(tokens)) / 8 AS BIGINT) FROM search_documents WHERE tenant_id = $1";
         assert_eq!(shop.app.read_number(shop.tenant, numbers).await, shop.app.read_number(shop.tenant, words).await);
+        // At night it gets another key: by the one before nobody can tell any more which words were in an older copy.
+        let key = |tx: &mut Tx<'_>| munshi_index::find_state(tx).map(|state| state.unwrap().key);
+        let before = test.db.read(shop.tenant, key).await.unwrap();
+        assert_eq!(filler.fill(shop.tenant, FillScope::Everything, || false).await.unwrap(), 2);
+        assert_ne!(test.db.read(shop.tenant, key).await.unwrap(), before);
+        let guess = move |tx: &mut Tx<'_>| tx.hash_by_key(before, "search word", b"marigold");
+        assert!(matches!(test.db.read(shop.tenant, guess).await, Err(munshi_store::Error::Forgotten(_))));
+        assert_eq!(search("sunita").await.unwrap().hits.len(), 2);
         assert_eq!(filler.fill(shop.tenant, FillScope::Everything, || false).await.unwrap(), 0);
     }
 

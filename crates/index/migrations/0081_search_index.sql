@@ -1,11 +1,14 @@
 -- What a tenant's texts are searched by. version is of the way words are cut and hashed; another one than the program's, 0 among
--- them, is cleared and filled anew. Everything up to filled_at and filled_id has been looked at.
+-- them, is cleared and filled anew. Everything up to filled_at and filled_id has been looked at. key_id names the key in the store of
+-- keys that words are hashed by; it has expired once somebody was forgotten whose words it hashed.
 CREATE TENANT TABLE search_indexes (
   tenant_id UUID NOT NULL REFERENCES tenants (id),
   version INT NOT NULL,
   next_number INT NOT NULL,
   filled_at TIMESTAMP NOT NULL,
   filled_id UUID NOT NULL,
+  key_id UUID,
+  key_expired BOOL NOT NULL,
   PRIMARY KEY (tenant_id)
 );
 

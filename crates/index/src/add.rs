@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, HashMap, HashSet};
 
 use munshi_store::{Cursor, Result, Tx, params};
-use munshi_types::Timestamp;
+use munshi_types::{DataKeyId, Timestamp};
 use uuid::Uuid;
 
 use crate::documents::{self, StoredDocument, find_place};
@@ -28,13 +28,16 @@ pub enum AddOutcome {
     Outdated,
 }
 
-/// What was looked at before texts are added.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct FilledSpan {
+/// What was found by looking at some texts.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct IndexBatch {
+    /// By which their words were hashed.
+    pub key: DataKeyId,
     /// How far the index was filled when somebody began to look.
     pub from: Cursor,
     /// How far they have looked.
     pub to: Cursor,
+    pub documents: Vec<IndexDocument>,
 }
 
 /// Adds texts that it does not have, and notes that all up to a place were looked at. `list_present` says which of some
@@ -42,20 +45,19 @@ pub struct FilledSpan {
 /// again by whoever removes it. Each token is a row to write: whoever calls it bounds them.
 pub fn add(
     tx: &mut Tx<'_>,
-    documents: Vec<IndexDocument>,
-    filled: FilledSpan,
+    batch: IndexBatch,
     list_present: impl FnOnce(&mut Tx<'_>, &[Uuid]) -> Result<Vec<Uuid>>,
 ) -> Result<AddOutcome> {
     let mut state = lock_state(tx)?;
     // Whoever looked before it was cleared has not looked at what it lost.
-    if !state.is_current() || state.filled < filled.from {
+    if state.current_key() != Some(batch.key) || state.filled < batch.from {
         return Ok(AddOutcome::Outdated);
     }
-    let ids: Vec<Uuid> = documents.iter().map(|document| document.id).collect();
+    let ids: Vec<Uuid> = batch.documents.iter().map(|document| document.id).collect();
     let unknown = documents::list_unknown(tx, &ids)?;
     let mut wanted: HashSet<Uuid> = list_present(tx, &unknown)?.into_iter().collect();
     let mut added = Vec::with_capacity(wanted.len());
-    for IndexDocument { id, at, tokens } in documents {
+    for IndexDocument { id, at, tokens } in batch.documents {
         if wanted.remove(&id) {
             added.push(StoredDocument { number: state.next_number, id, at, tokens });
             state.next_number += 1;
@@ -64,8 +66,8 @@ pub fn add(
     for block in added.chunk_by(|one, next| one.block() == next.block()) {
         add_to_block(tx, block)?;
     }
-    if state.filled < filled.to || !added.is_empty() {
-        state.filled = state.filled.max(filled.to);
+    if state.filled < batch.to || !added.is_empty() {
+        state.filled = state.filled.max(batch.to);
         save_state(tx, &state)?;
     }
     Ok(AddOutcome::Added(added.len()))

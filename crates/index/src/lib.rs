@@ -8,7 +8,8 @@
 //! goes. So a text that is being added while it is removed elsewhere is never left behind.
 //!
 //! A text is removed by the hashes kept beside its number, since its key may be destroyed by then. Nothing of it stays:
-//! its number is in no row, and is never given again.
+//! its number is in no row, and is never given again. In older copies of the index its hashes stand: so each index has a key
+//! of its own, which is destroyed with the rebuild after somebody was forgotten.
 //!
 //! Not here: where texts come from, what opens them, who may search (the crate above knows).
 //!
@@ -37,7 +38,7 @@ mod state;
 mod tokens;
 mod words;
 
-pub use add::{AddOutcome, FilledSpan, IndexDocument, add};
+pub use add::{AddOutcome, IndexBatch, IndexDocument, add};
 pub use check::{CheckStep, check_next};
 pub use documents::list_unknown;
 pub use excerpt::cut_excerpt;
@@ -45,7 +46,8 @@ pub use hits::{HitWindow, IndexSearch, IndexedHit, list_hits};
 pub use query::{SearchQuery, SearchQueryError};
 pub use remove::{count_removable, remove};
 pub use state::{
-    IndexState, VERSION, clear_next, find_state, mark_for_rebuild, needs_clearing, restart_filling,
+    IndexState, VERSION, clear_next, expire_key, find_state, is_key_expired, is_key_lost, mark_for_rebuild,
+    needs_clearing, restart_filling,
 };
 pub use tokens::TokenHasher;
 pub use words::{IndexWord, split_index_words};

@@ -1,8 +1,10 @@
-//! Words and scopes as keyed hashes, by the tenant's own key for these: equal words of two tenants have nothing in common.
+//! Words and scopes as keyed hashes, by the key of a tenant's index: equal words of two tenants have nothing in common, nor those
+//! of an index and of one that took its place.
 
 use std::collections::HashMap;
 
 use munshi_store::{Result, Tx};
+use munshi_types::DataKeyId;
 use uuid::Uuid;
 
 use crate::query::SearchQuery;
@@ -16,14 +18,19 @@ const LONG: &str = "search long";
 const MOST_WORDS: usize = 4_096;
 
 /// Hashes words, each once: the texts of a batch share most of theirs.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub struct TokenHasher {
+    key: DataKeyId,
     words: HashMap<String, i64>,
     scopes: HashMap<Uuid, i64>,
     long: Option<i64>,
 }
 
 impl TokenHasher {
+    pub fn new(key: DataKeyId) -> Self {
+        Self { key, words: HashMap::new(), scopes: HashMap::new(), long: None }
+    }
+
     /// What a text is found by: its words, and the scopes it lies in. Sorted, each once. A text with too many words has the token
     /// of long texts instead of theirs: whoever looks for anything opens it.
     pub fn hash_text(&mut self, tx: &Tx<'_>, text: &str, scopes: &[Uuid]) -> Result<Vec<i64>> {
@@ -59,7 +66,7 @@ impl TokenHasher {
         if let Some(known) = self.scopes.get(&scope) {
             return Ok(*known);
         }
-        let token = shorten(tx.hash(SCOPE, scope.as_bytes())?);
+        let token = shorten(tx.hash_by_key(self.key, SCOPE, scope.as_bytes())?);
         self.scopes.insert(scope, token);
         Ok(token)
     }
@@ -68,7 +75,7 @@ impl TokenHasher {
         if let Some(known) = self.long {
             return Ok(known);
         }
-        let token = shorten(tx.hash(LONG, &[])?);
+        let token = shorten(tx.hash_by_key(self.key, LONG, &[])?);
         self.long = Some(token);
         Ok(token)
     }
@@ -77,7 +84,7 @@ impl TokenHasher {
         if let Some(known) = self.words.get(&form) {
             return Ok(*known);
         }
-        let token = shorten(tx.hash(WORD, form.as_bytes())?);
+        let token = shorten(tx.hash_by_key(self.key, WORD, form.as_bytes())?);
         self.words.insert(form, token);
         Ok(token)
     }

@@ -1,15 +1,17 @@
 //! An index that does not hold together, or is of another version, is cleared bit by bit and begins anew.
 
+use std::collections::BTreeSet;
+
 use munshi_index::{
-    AddOutcome, CheckStep, FilledSpan, IndexSearch, TokenHasher, add, check_next, clear_next, find_state,
-    list_hits, mark_for_rebuild,
+    AddOutcome, CheckStep, IndexBatch, IndexSearch, TokenHasher, add, check_next, clear_next, expire_key,
+    find_state, is_key_expired, is_key_lost, list_hits, mark_for_rebuild,
 };
 use munshi_store::{Cursor, Error, Result, Tx, params};
 use munshi_test_support::{TestDb, on_both_engines};
-use munshi_types::{SeededRandom, TenantId, Timestamp};
+use munshi_types::{DataKeyId, Id as _, SeededRandom, TenantId, Timestamp};
 use uuid::Uuid;
 
-use crate::support::{Text, add_texts, begin, by_id, count, make_texts, scan, search, write};
+use crate::support::{Text, add_texts, begin, by_id, count, find_key, make_texts, scan, search, write};
 
 async fn fill(test: &TestDb, tenant: TenantId) -> Vec<Text> {
     let texts = make_texts(test, &SeededRandom::new(31), 5_000, &[Uuid::max()]);
@@ -57,9 +59,42 @@ on_both_engines! {
         let last = texts[4_999].position();
         write(&test, tenant, mark_for_rebuild).await;
         begin(&test, tenant).await;
-        let late = move |tx: &mut Tx<'_>| add(tx, Vec::new(), FilledSpan { from: last, to: last }, |_, ids| Ok(ids.to_vec()));
+        let late = move |tx: &mut Tx<'_>| {
+            let batch = IndexBatch { key: find_key(tx)?, from: last, to: last, documents: Vec::new() };
+            add(tx, batch, |_, ids| Ok(ids.to_vec()))
+        };
         assert_eq!(write(&test, tenant, late).await, AddOutcome::Outdated);
         assert_eq!(write(&test, tenant, find_state).await.unwrap().filled, Cursor::OLDEST, "what it lost is still to be looked at");
+    }
+
+    async fn its_key_is_destroyed_once_it_is_built_anew(test: TestDb) {
+        let tenant = test.add_tenant("sharma").await;
+        let texts = fill(&test, tenant).await;
+        let before = write(&test, tenant, find_key).await;
+        let tokens = |tx: &mut Tx<'_>| tx.all("SELECT token FROM search_postings WHERE tenant_id = $1", &[], |row| row.get::<i64>(0));
+        let old: BTreeSet<i64> = write(&test, tenant, tokens).await.into_iter().collect();
+        assert!(!write(&test, tenant, is_key_expired).await);
+        write(&test, tenant, expire_key).await;
+        assert!(write(&test, tenant, is_key_expired).await);
+        assert_eq!(write(&test, tenant, find_key).await, before, "it is searched by until then");
+        write(&test, tenant, mark_for_rebuild).await;
+        begin(&test, tenant).await;
+        assert!(!write(&test, tenant, is_key_expired).await && !write(&test, tenant, is_key_lost).await);
+        add_texts(&test, tenant, &texts).await;
+        let new: BTreeSet<i64> = write(&test, tenant, tokens).await.into_iter().collect();
+        assert!(old.is_disjoint(&new) && old.len() == new.len());
+        let all = by_id(&texts);
+        assert_eq!(search(&test, tenant, &all, ("ramesh", None), 9).await, scan(&all, ("ramesh", None)));
+        let guess = move |tx: &mut Tx<'_>| TokenHasher::new(before).hash_scope(tx, Uuid::max());
+        assert!(matches!(test.db.read(tenant, guess).await, Err(Error::Forgotten(_))), "in no copy a word is confirmed");
+        // As in a copy from before.
+        write(&test, tenant, move |tx| tx.execute("UPDATE search_indexes SET key_id = $2 WHERE tenant_id = $1", params![before])).await;
+        assert!(write(&test, tenant, is_key_lost).await);
+        let late = move |tx: &mut Tx<'_>| {
+            let batch = IndexBatch { key: find_key(tx)?, from: Cursor::OLDEST, to: Cursor::OLDEST, documents: Vec::new() };
+            add(tx, IndexBatch { key: DataKeyId::from_uuid(Uuid::max()), ..batch }, |_, ids| Ok(ids.to_vec()))
+        };
+        assert_eq!(write(&test, tenant, late).await, AddOutcome::Outdated, "hashed by another");
     }
 
     async fn a_missing_or_damaged_row_is_found(test: TestDb) {
@@ -89,7 +124,7 @@ on_both_engines! {
         write(&test, tenant, |tx| tx.execute("UPDATE search_postings SET numbers = $2 WHERE tenant_id = $1", params![vec![1_u8]])).await;
         assert_eq!(check_all(&test, tenant).await, CheckStep::Broken);
         let look = |tx: &mut Tx<'_>| -> Result<()> {
-            let token = TokenHasher::default().hash_scope(tx, Uuid::max())?;
+            let token = TokenHasher::new(find_key(tx)?).hash_scope(tx, Uuid::max())?;
             list_hits(tx, &IndexSearch { groups: &[vec![token]], since: Timestamp::EPOCH, before: Cursor::START }, 1)?;
             Ok(())
         };

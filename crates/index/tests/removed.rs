@@ -1,12 +1,12 @@
 //! Of what is removed nothing stays, also where it is added at the same time.
 
-use munshi_index::{AddOutcome, FilledSpan, IndexDocument, add, count_removable, needs_clearing, remove};
+use munshi_index::{AddOutcome, IndexBatch, IndexDocument, add, count_removable, needs_clearing, remove};
 use munshi_store::{Cursor, Result, Tx, params};
 use munshi_test_support::{TestDb, on_both_engines};
 use munshi_types::{SeededRandom, TenantId};
 use uuid::Uuid;
 
-use crate::support::{Text, add_texts, begin, by_id, count, make_texts, scan, search, write};
+use crate::support::{Text, add_texts, begin, by_id, count, find_key, make_texts, scan, search, write};
 
 async fn remove_texts(test: &TestDb, tenant: TenantId, texts: &[Text]) {
     let ids: Vec<Uuid> = texts.iter().map(|text| text.id).collect();
@@ -59,7 +59,10 @@ on_both_engines! {
         let texts = make_texts(&test, &random, 3, &[Uuid::max()]);
         begin(&test, tenant).await;
         let (kept, documents) = (texts[1].id, texts.iter().map(|text| IndexDocument { id: text.id, at: text.at, tokens: vec![7] }).collect());
-        let unit = move |tx: &mut Tx<'_>| add(tx, documents, FilledSpan { from: Cursor::OLDEST, to: Cursor::OLDEST }, |_, _| Ok(vec![kept]));
+        let unit = move |tx: &mut Tx<'_>| {
+            let batch = IndexBatch { key: find_key(tx)?, from: Cursor::OLDEST, to: Cursor::OLDEST, documents };
+            add(tx, batch, |_, _| Ok(vec![kept]))
+        };
         assert_eq!(write(&test, tenant, unit).await, AddOutcome::Added(1));
         let left: Vec<Uuid> = write(&test, tenant, |tx| tx.all("SELECT document_id FROM search_documents WHERE tenant_id = $1", &[], |row| row.get(0))).await;
         assert_eq!(left, [kept]);
@@ -129,8 +132,9 @@ on_both_engines! {
             };
             let documents: Vec<IndexDocument> = texts.iter().map(|text| IndexDocument { id: text.id, at: text.at, tokens: vec![1, 2, 3] }).collect();
             let fill = move |tx: &mut Tx<'_>| {
-                let filled = FilledSpan { from: Cursor::OLDEST, to: Cursor { time: texts[0].at, id: mark } };
-                add(tx, documents, filled, |tx, ids| {
+                let to = Cursor { time: texts[0].at, id: mark };
+                let batch = IndexBatch { key: find_key(tx)?, from: Cursor::OLDEST, to, documents };
+                add(tx, batch, |tx, ids| {
                     let is_there = tx.optional("SELECT 1 FROM search_blocks WHERE tenant_id = $1 AND block = $2", params![1_000_000 + i64::try_from(round).unwrap()], |_| Ok(()))?;
                     Ok(if is_there.is_some() { ids.to_vec() } else { Vec::new() })
                 })

@@ -3,11 +3,12 @@
 use std::collections::BTreeMap;
 
 use munshi_index::{
-    AddOutcome, FilledSpan, IndexDocument, IndexSearch, SearchQuery, TokenHasher, add, clear_next, list_hits,
+    AddOutcome, IndexBatch, IndexDocument, IndexSearch, SearchQuery, TokenHasher, add, clear_next,
+    find_state, list_hits,
 };
 use munshi_store::{Cursor, Result, Tx};
 use munshi_test_support::TestDb;
-use munshi_types::{Id, PersonId, Random, SeededRandom, TenantId, Timestamp};
+use munshi_types::{DataKeyId, Id, PersonId, Random, SeededRandom, TenantId, Timestamp};
 use uuid::Uuid;
 
 /// Words of several scripts, some of which are spellings of one.
@@ -83,10 +84,16 @@ pub(crate) async fn begin(test: &TestDb, tenant: TenantId) {
     while write(test, tenant, clear_next).await {}
 }
 
+/// The index's; of one that was never begun some other.
+pub(crate) fn find_key(tx: &mut Tx<'_>) -> Result<DataKeyId> {
+    Ok(find_state(tx)?.map_or(DataKeyId::from_uuid(Uuid::nil()), |state| state.key))
+}
+
 pub(crate) async fn add_texts(test: &TestDb, tenant: TenantId, texts: &[Text]) -> AddOutcome {
     let texts = texts.to_vec();
     write(test, tenant, move |tx| {
-        let mut hasher = TokenHasher::default();
+        let key = find_key(tx)?;
+        let mut hasher = TokenHasher::new(key);
         let documents: Result<Vec<IndexDocument>> = texts
             .iter()
             .map(|text| {
@@ -95,8 +102,8 @@ pub(crate) async fn add_texts(test: &TestDb, tenant: TenantId, texts: &[Text]) -
             })
             .collect();
         let filled = texts.last().map_or(Cursor::OLDEST, Text::position);
-        let filled = FilledSpan { from: Cursor::OLDEST, to: filled };
-        add(tx, documents?, filled, |_, ids| Ok(ids.to_vec()))
+        let batch = IndexBatch { key, from: Cursor::OLDEST, to: filled, documents: documents? };
+        add(tx, batch, |_, ids| Ok(ids.to_vec()))
     })
     .await
 }
@@ -111,7 +118,7 @@ pub(crate) async fn search(
 ) -> Vec<Uuid> {
     let (query, texts) = (SearchQuery::parse(query).unwrap(), texts.clone());
     let read = move |tx: &mut Tx<'_>| -> Result<Vec<Uuid>> {
-        let mut hasher = TokenHasher::default();
+        let mut hasher = TokenHasher::new(find_key(tx)?);
         let mut groups = hasher.hash_query(tx, &query)?;
         groups
             .extend(person.map(|person| hasher.hash_scope(tx, person).map(|token| vec![token])).transpose()?);

@@ -4,7 +4,7 @@ use std::collections::HashSet;
 
 use munshi_index::{HitWindow, IndexSearch, IndexState, IndexedHit, TokenHasher, list_hits, list_unknown};
 use munshi_store::{Cursor, Error, Result, Row, Tx, params};
-use munshi_types::Id;
+use munshi_types::{DataKeyId, Id};
 use uuid::Uuid;
 
 use super::OVERLAP;
@@ -55,18 +55,18 @@ pub(super) struct CandidateWindow {
 
 impl<'a> CandidateSource<'a> {
     pub(super) fn open(tx: &mut Tx<'_>, wanted: &'a MessageSearch) -> Result<Self> {
-        let state = munshi_index::find_state(tx)?;
-        let mut hasher = TokenHasher::default();
-        let mut groups = hasher.hash_query(tx, &wanted.query)?;
-        let persons = wanted.persons.iter().map(|persons| collect_ids(persons));
-        let bindings = wanted.bindings.iter().map(|bindings| collect_ids(bindings));
-        for scopes in persons.chain(bindings) {
-            groups.push(scopes.iter().map(|scope| hasher.hash_scope(tx, *scope)).collect::<Result<_>>()?);
+        let mut source = Self { wanted, groups: Vec::new(), state: None, least: wanted.limit + 1 };
+        let Some(state) = munshi_index::find_state(tx)? else { return Ok(source) };
+        match hash_wanted(tx, wanted, state.key) {
+            Ok(groups) => {
+                source.groups = groups;
+                source.state = Some(state);
+            }
+            // Its key has just gone, or it is a copy from before: it is built anew.
+            Err(Error::Forgotten(_)) => {}
+            Err(error) => return Err(error),
         }
-        // The same word twice is looked up once.
-        let mut seen = HashSet::new();
-        groups.retain(|group| seen.insert(group.clone()));
-        Ok(Self { wanted, groups, state, least: wanted.limit + 1 })
+        Ok(source)
     }
 
     pub(super) fn list_next(&mut self, tx: &mut Tx<'_>, before: Cursor) -> Result<CandidateWindow> {
@@ -124,6 +124,21 @@ impl<'a> CandidateSource<'a> {
         let positions = rows.into_iter().filter(|row| unknown.contains(&row.id)).collect();
         Ok(CandidateWindow { positions, next })
     }
+}
+
+/// The groups of tokens of which a message has one each.
+fn hash_wanted(tx: &Tx<'_>, wanted: &MessageSearch, key: DataKeyId) -> Result<Vec<Vec<i64>>> {
+    let mut hasher = TokenHasher::new(key);
+    let mut groups = hasher.hash_query(tx, &wanted.query)?;
+    let persons = wanted.persons.iter().map(|persons| collect_ids(persons));
+    let bindings = wanted.bindings.iter().map(|bindings| collect_ids(bindings));
+    for scopes in persons.chain(bindings) {
+        groups.push(scopes.iter().map(|scope| hasher.hash_scope(tx, *scope)).collect::<Result<_>>()?);
+    }
+    // The same word twice is looked up once.
+    let mut seen = HashSet::new();
+    groups.retain(|group| seen.insert(group.clone()));
+    Ok(groups)
 }
 
 fn read(row: &Row<'_>) -> Result<Cursor> {

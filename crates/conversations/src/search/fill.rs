@@ -5,11 +5,11 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use munshi_index::{
-    AddOutcome, CheckStep, FilledSpan, IndexDocument, TokenHasher, check_next, clear_next, find_state,
-    list_unknown, mark_for_rebuild, restart_filling,
+    AddOutcome, CheckStep, IndexBatch, IndexDocument, IndexState, TokenHasher, check_next, clear_next,
+    find_state, is_key_expired, is_key_lost, list_unknown, mark_for_rebuild, restart_filling,
 };
 use munshi_store::{Cursor, Db, Tx, in_background, params};
-use munshi_types::{Clock, Id, TenantId};
+use munshi_types::{Clock, DataKeyId, Id, TenantId};
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
@@ -143,7 +143,7 @@ impl SearchFiller {
             }
             task = task.at(FillStep::Add { from: None });
         }
-        let Some(mut filled) = self.prepare(tenant, &is_stopped).await? else {
+        let Some(IndexState { mut filled, key }) = self.prepare(tenant, &is_stopped).await? else {
             return Ok(FillOutcome { added: 0, rest: Some(task) });
         };
         let (mut at, mut added) = (task.find_start(filled), 0);
@@ -151,7 +151,7 @@ impl SearchFiller {
             if is_stopped() {
                 return Ok(FillOutcome { added, rest: Some(task) });
             }
-            let batch = self.db.read(tenant, move |tx| prepare_batch(tx, at)).await?;
+            let batch = self.db.read(tenant, move |tx| prepare_batch(tx, at, key)).await?;
             let Some(last) = batch.last else { break };
             at = last;
             let before = filled;
@@ -162,8 +162,8 @@ impl SearchFiller {
             if batch.documents.is_empty() && filled == before {
                 continue;
             }
-            let span = FilledSpan { from: before, to: reached };
-            let unit = move |tx: &mut Tx<'_>| munshi_index::add(tx, batch.documents, span, list_present);
+            let batch = IndexBatch { key, from: before, to: reached, documents: batch.documents };
+            let unit = move |tx: &mut Tx<'_>| munshi_index::add(tx, batch, list_present);
             match self.db.write(tenant, unit).await? {
                 AddOutcome::Added(count) => added += count,
                 // Somebody had it built anew meanwhile.
@@ -174,17 +174,20 @@ impl SearchFiller {
         Ok(FillOutcome { added, rest: None })
     }
 
-    /// Clears an index of another version. Says up to where it is filled; none where that was broken off. What is said to be
-    /// filled further than now was filled by a wrong clock: nobody knows how far it is.
+    /// Clears an index of another version, or whose key is gone. None where that was broken off. What is said to be filled further
+    /// than now was filled by a wrong clock: nobody knows how far it is.
     async fn prepare(
         &self,
         tenant: TenantId,
         is_stopped: &(impl Fn() -> bool + Send + Sync),
-    ) -> Result<Option<Cursor>> {
+    ) -> Result<Option<IndexState>> {
+        if self.db.read(tenant, is_key_lost).await? {
+            self.db.write(tenant, mark_for_rebuild).await?;
+        }
         loop {
             if let Some(state) = self.db.read(tenant, find_state).await? {
                 if state.filled.time <= self.clock.now().plus(OVERLAP) {
-                    return Ok(Some(state.filled));
+                    return Ok(Some(state));
                 }
                 self.db.write(tenant, restart_filling).await?;
                 continue;
@@ -198,7 +201,8 @@ impl SearchFiller {
         }
     }
 
-    /// Has an index built anew that does not hold together. Where it is stopped it says behind which block.
+    /// Has an index built anew that does not hold together, or whose key has expired. Where it is stopped it says behind which
+    /// block.
     async fn check(
         &self,
         tenant: TenantId,
@@ -206,6 +210,11 @@ impl SearchFiller {
         is_stopped: &(impl Fn() -> bool + Send + Sync),
     ) -> Result<Option<Option<i64>>> {
         if self.db.read(tenant, find_state).await?.is_none() {
+            return Ok(None);
+        }
+        if self.db.read(tenant, is_key_expired).await? {
+            tracing::info!(%tenant, "somebody was forgotten; the search index is built anew with another key");
+            self.db.write(tenant, mark_for_rebuild).await?;
             return Ok(None);
         }
         while !is_stopped() {
@@ -224,7 +233,7 @@ impl SearchFiller {
 }
 
 /// Opens the next messages that the index lacks and hashes their words, while nobody waits for it.
-fn prepare_batch(tx: &mut Tx<'_>, after: Cursor) -> munshi_store::Result<FillBatch> {
+fn prepare_batch(tx: &mut Tx<'_>, after: Cursor, key: DataKeyId) -> munshi_store::Result<FillBatch> {
     let rows: Vec<Cursor> = tx.all(
         "SELECT id, said_at FROM messages WHERE tenant_id = $1 AND (said_at, id) > ($2, $3)
          ORDER BY said_at, id LIMIT $4",
@@ -232,7 +241,7 @@ fn prepare_batch(tx: &mut Tx<'_>, after: Cursor) -> munshi_store::Result<FillBat
         |row| Ok(Cursor { time: row.get("said_at")?, id: row.get("id")? }),
     )?;
     let unknown = list_unknown(tx, &rows.iter().map(|row| row.id).collect::<Vec<_>>())?;
-    let (documents, taken) = hash_messages(tx, unknown.get(..BATCH).unwrap_or(&unknown))?;
+    let (documents, taken) = hash_messages(tx, unknown.get(..BATCH).unwrap_or(&unknown), key)?;
     // What is beyond a batch is looked at again with the next.
     let last = match unknown.get(taken) {
         Some(beyond) => rows.iter().take_while(|row| row.id != *beyond).last(),
@@ -242,8 +251,12 @@ fn prepare_batch(tx: &mut Tx<'_>, after: Cursor) -> munshi_store::Result<FillBat
 }
 
 /// The first of some messages, as many as have the tokens of a batch. Says how many these are.
-fn hash_messages(tx: &mut Tx<'_>, ids: &[Uuid]) -> munshi_store::Result<(Vec<IndexDocument>, usize)> {
-    let mut hasher = TokenHasher::default();
+fn hash_messages(
+    tx: &mut Tx<'_>,
+    ids: &[Uuid],
+    key: DataKeyId,
+) -> munshi_store::Result<(Vec<IndexDocument>, usize)> {
+    let mut hasher = TokenHasher::new(key);
     let (mut documents, mut taken, mut count) = (Vec::new(), 0, 0);
     for part in ids.chunks(OPENED) {
         let stored = list_stored(tx, part)?;

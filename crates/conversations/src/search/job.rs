@@ -110,7 +110,7 @@ async fn enqueue_for_tenants(db: &Db, queue: &JobQueue, scope: FillScope) -> Res
         for tenant in page.items.iter().filter(|tenant| tenant.status != TenantStatus::Archived) {
             let is_wanted = match scope {
                 FillScope::New => db.read(tenant.id, is_behind).await?,
-                FillScope::Everything => db.read(tenant.id, has_messages).await?,
+                FillScope::Everything => db.read(tenant.id, is_kept).await?,
             };
             if is_wanted {
                 let queue = queue.clone();
@@ -138,7 +138,11 @@ fn is_behind(tx: &mut Tx<'_>) -> Result<bool> {
     Ok(since.len() as i64 == DUE || !munshi_index::list_unknown(tx, &since)?.is_empty())
 }
 
-fn has_messages(tx: &mut Tx<'_>) -> Result<bool> {
+/// Whether there is anything to look through: messages, or what is left of somebody's who was forgotten.
+fn is_kept(tx: &mut Tx<'_>) -> Result<bool> {
+    if munshi_index::is_key_expired(tx)? {
+        return Ok(true);
+    }
     let found = tx.optional("SELECT 1 FROM messages WHERE tenant_id = $1 LIMIT 1", &[], |_| Ok(()))?;
     Ok(found.is_some())
 }
