@@ -8,6 +8,7 @@
     reason = "a test fails by panicking, and tells what it saw"
 )]
 
+mod search_support;
 mod support;
 
 mod asked;
@@ -23,4 +24,5 @@ mod leaving;
 mod linked;
 mod order;
 mod sealed;
+mod search_filling;
 mod searched;
