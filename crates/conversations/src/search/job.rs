@@ -8,10 +8,10 @@ use munshi_jobs::schedule::{self, Schedule, ScheduleRule};
 use munshi_jobs::{Job, JobFailure, JobKind, JobQueue, JobRegistry, NewJob, Priority};
 use munshi_store::tenants::{self, TENANTS};
 use munshi_store::{Cursor, Db, PageRequest, PlatformTx, Tx, params};
-use munshi_types::{Clock, TenantId, TenantStatus, Zone};
-
+use munshi_types::{Clock, TenantId, TenantStatus, Timestamp, Zone};
 use uuid::Uuid;
 
+use super::OVERLAP;
 use super::fill::{FillOutcome, FillScope, FillTask, SearchFiller};
 use crate::error::Result;
 
@@ -59,10 +59,10 @@ pub fn install(registry: &mut JobRegistry, db: &Db, clock: &Arc<dyn Clock>, queu
         async move { run(&filler, &queue, &job).await }
     });
     for (kind, scope) in [(LOOK, FillScope::New), (CHECK, FillScope::Everything)] {
-        let (db, queue) = (db.clone(), queue.clone());
+        let (db, clock, queue) = (db.clone(), clock.clone(), queue.clone());
         registry.add(JobKind::new(kind).limit(1), move |_| {
-            let (db, queue) = (db.clone(), queue.clone());
-            async move { Ok(enqueue_for_tenants(&db, &queue, scope).await?) }
+            let (db, now, queue) = (db.clone(), clock.now(), queue.clone());
+            async move { Ok(enqueue_for_tenants(&db, &queue, (scope, now)).await?) }
         });
     }
 }
@@ -101,7 +101,7 @@ async fn run(filler: &SearchFiller, queue: &JobQueue, job: &Job) -> Result<(), J
 }
 
 /// Makes the job of every tenant that has something for it.
-async fn enqueue_for_tenants(db: &Db, queue: &JobQueue, scope: FillScope) -> Result<()> {
+async fn enqueue_for_tenants(db: &Db, queue: &JobQueue, (scope, now): (FillScope, Timestamp)) -> Result<()> {
     let mut after: Option<Cursor> = None;
     loop {
         let request = PageRequest::new(after.take(), PAGE);
@@ -109,7 +109,7 @@ async fn enqueue_for_tenants(db: &Db, queue: &JobQueue, scope: FillScope) -> Res
             db.platform(TENANTS).read(move |tx: &mut PlatformTx<'_>| tenants::list(tx, &request)).await?;
         for tenant in page.items.iter().filter(|tenant| tenant.status != TenantStatus::Archived) {
             let is_wanted = match scope {
-                FillScope::New => db.read(tenant.id, is_behind).await?,
+                FillScope::New => db.read(tenant.id, move |tx| is_behind(tx, now)).await?,
                 FillScope::Everything => db.read(tenant.id, is_kept).await?,
             };
             if is_wanted {
@@ -125,11 +125,12 @@ async fn enqueue_for_tenants(db: &Db, queue: &JobQueue, scope: FillScope) -> Res
 }
 
 /// Whether anything came since the index was filled that it lacks, or it is to be built anew.
-fn is_behind(tx: &mut Tx<'_>) -> Result<bool> {
-    if munshi_index::needs_clearing(tx)? {
+fn is_behind(tx: &mut Tx<'_>, now: Timestamp) -> Result<bool> {
+    let filled = munshi_index::find_state(tx)?.map_or(Cursor::OLDEST, |state| state.filled);
+    // Filled further than now, it was by a wrong clock.
+    if munshi_index::needs_clearing(tx)? || filled.time > now.plus(OVERLAP) {
         return Ok(true);
     }
-    let filled = munshi_index::find_state(tx)?.map_or(Cursor::OLDEST, |state| state.filled);
     let since: Vec<Uuid> = tx.all(
         "SELECT id FROM messages WHERE tenant_id = $1 AND (said_at, id) > ($2, $3) ORDER BY said_at, id LIMIT $4",
         params![filled.time, filled.id, DUE],

@@ -113,7 +113,7 @@ impl SearchRequest {
         let words = arguments["words"].as_str().unwrap_or_default();
         let unsearchable = |error: SearchQueryError| ToolFailure::permanent("bad_words", error.to_string());
         let before = arguments["before"].as_str().map(|before| {
-            before.parse().map_err(|_| {
+            before.parse::<Timestamp>().map_err(|_| {
                 ToolFailure::permanent("bad_time", "`before` is no moment: write it as 2026-11-19T10:00:00Z")
             })
         });
