@@ -49,6 +49,7 @@ pub const MIGRATIONS: &[Migration] = &[
     migration!("0082_transient_acts"),
     migration!("0083_consents"),
     migration!("0086_acts_by_person"),
+    migration!("0091_consent_sources"),
 ];
 
 /// Rows from before they were sealed, for those who seal them.

@@ -277,7 +277,10 @@ impl TurnSetup {
             key: self.run.key_use.as_ref().map(|used| used.key),
             source: match self.prepared.is_program {
                 true => AnswerSource::Other,
-                false => AnswerSource::Message(self.prepared.message.id),
+                false => AnswerSource::Message {
+                    message: self.prepared.message.id,
+                    channel: self.conversation.channel,
+                },
             },
             act_services: self.engine.act_services.clone(),
             now: self.engine.clock.now(),

@@ -1,14 +1,17 @@
 //! What somebody has to agree to before a tool is called for them: asked in the declared words, and theirs to say.
 
-use munshi_conversations::RunState;
+use munshi_conversations::{KeyUse, RunState};
+use munshi_identity::Role;
+use munshi_identity::keys::{self, KeyCeiling, KeyMaker, KeySpeaker, KeySubject, NewApiKey};
 use munshi_safety::acts;
 use munshi_safety::consents::{self, PurposeConsent};
 use munshi_safety::policy;
 use munshi_store::{PageRequest, Tx};
 use munshi_test_app::notes::OPEN_POLICY;
-use munshi_test_support::TestDb;
 use munshi_test_support::models::ScriptedTurn;
-use munshi_types::Clock;
+use munshi_test_support::{TestDb, administer};
+use munshi_types::tier::Channel;
+use munshi_types::{Clock, InboundMessage, SystemRandom};
 
 use crate::turns::support::{Plan, Shop, arguments};
 
@@ -33,6 +36,24 @@ async fn consents_of(shop: &Shop) -> Vec<PurposeConsent> {
     shop.db.read(shop.tenant, read).await.unwrap().items
 }
 
+async fn add_key(test: &TestDb, shop: &Shop, carries: KeySubject) -> KeyUse {
+    let (ids, now) = (test.ids.clone(), test.clock.now());
+    let new = NewApiKey {
+        name: format!("{carries:?}").chars().take(60).collect(),
+        carries,
+        areas: None,
+        bindings: None,
+        expires_at: None,
+        speaks_as: KeySpeaker::Person,
+        made_by: "ravi".to_owned(),
+        maker: KeyMaker::from_name("ravi"),
+    };
+    let unit = move |tx: &mut Tx<'_>| administer(tx, |tx| keys::add(tx, &ids, &SystemRandom, &new, now));
+    let key = shop.db.write(shop.tenant, unit).await.unwrap().key.id;
+    let ceiling = KeyCeiling { role: Some(Role::Staff), ..KeyCeiling::default() };
+    KeyUse { key, speaks_as: KeySpeaker::Person, ceiling }
+}
+
 fn looks(times: usize) -> impl Iterator<Item = ScriptedTurn> {
     (0..times).map(|_| ScriptedTurn::call("score", &arguments("Asha")))
 }
@@ -55,6 +76,31 @@ on_both! {
         assert_eq!(shop.ask("3", "and now?").await.text, "Still good.", "it holds for its time");
         let acts = shop.db.read(shop.tenant, |tx| acts::list(tx, &PageRequest::new(None, 10))).await.unwrap().items;
         assert_eq!(acts.iter().map(|act| act.consent).collect::<Vec<_>>(), [Some(consent.id); 2]);
+    }
+
+    async fn nobody_says_yes_in_their_place(test: TestDb) {
+        let shop = open(&test, PURPOSES, looks(1).chain([ScriptedTurn::text("It is good.")])).await;
+        let asked = shop.ask("1", "how is my credit?").await;
+        assert_eq!(asked.state, RunState::WaitingApproval);
+        // A colleague's key of a role names anybody; one that was made for them was in somebody else's hands.
+        let carries = [KeySubject::Role(Role::Owner), KeySubject::Person(shop.staff)];
+        for (number, carries) in carries.into_iter().enumerate() {
+            let key = add_key(&test, &shop, carries).await;
+            let yes = shop.message(shop.staff, &format!("key {number}"), "yes");
+            let received = shop.engine.receive_with_key(yes, key).await.unwrap();
+            let told = shop.outcome(&received).await;
+            assert_eq!((told.state, shop.number(CONSENTS).await), (RunState::Done, 0), "{told:?}");
+        }
+        // At the command line anybody is called anything.
+        for (id, channel) in [("cli", Channel::Api), ("agent", Channel::A2a)] {
+            let yes = InboundMessage { channel, ..shop.message(shop.staff, id, "yes") };
+            let received = shop.engine.receive(yes).await.unwrap();
+            let told = shop.outcome(&received).await;
+            assert_eq!((told.state, shop.number(CONSENTS).await), (RunState::Done, 0), "{told:?}");
+        }
+        assert_eq!(shop.ask("2", "yes").await.text, "It is good.");
+        let consent = consents_of(&shop).await.remove(0);
+        assert_eq!((consent.channel, consent.key), (Some(Channel::Web), None));
     }
 
     async fn they_are_asked_in_their_language(test: TestDb) {

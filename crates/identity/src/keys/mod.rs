@@ -9,6 +9,7 @@ mod authenticate;
 mod bounds;
 mod cache;
 mod keeper;
+mod own_key;
 mod role_loss;
 mod rows;
 pub(crate) mod text;
@@ -21,6 +22,7 @@ pub use keeper::{
     KeeperKeyRecord, NewKeeperKey, add_keeper_key, find_keeper_key, list_keeper_keys, render_keeper_maker,
     revoke_keeper_key,
 };
+pub use own_key::is_own;
 pub use role_loss::{list_of_person, revoke_after_role_loss, revoke_of_person};
 pub(crate) use rows::revoke_made_by;
 pub use rows::{

@@ -19,7 +19,7 @@ pub use lists::{PersonFilter, list, list_by_name, list_members};
 pub use matching::{PersonMatch, find_or_add, lock_by_address, lock_living};
 pub use merge::{PersonMerge, merge};
 pub use operator::find_or_add_operator;
-pub(crate) use operator::sync_operator_role;
+pub(crate) use operator::{find_of_operator, sync_operator_role};
 pub use person_keys::{
     SEALING, find_or_assign_key, find_seal, list_keys, list_newest_keys, restore_key, seal_by_owner,
     seal_by_person,

@@ -40,6 +40,11 @@ pub fn find_or_add_operator(
     Ok(person)
 }
 
+/// The person that only this operator can be: none before they have talked here, and none where they are known by their e-mail alone.
+pub(crate) fn find_of_operator(tx: &mut Tx<'_>, operator: OperatorId) -> Result<Option<Person>> {
+    find_by_address(tx, &address(operator)?)
+}
+
 /// The operator's role here is another now: so is that of the person they were. Nobody is added for it. Gives them as they were
 /// and as they are, where something is different.
 pub(crate) fn sync_operator_role(
@@ -47,7 +52,7 @@ pub(crate) fn sync_operator_role(
     operator: OperatorId,
     role: Option<Role>,
 ) -> Result<Option<(Person, Person)>> {
-    let found = find_by_address(tx, &address(operator)?)?;
+    let found = find_of_operator(tx, operator)?;
     let Some(before) = found.filter(|person| person.role != role) else { return Ok(None) };
     let after = Person { role, ..before.clone() };
     upsert(tx, &after)?;

@@ -211,7 +211,7 @@ pub fn resolve_outcome(
         (O::NotTheirWord, _) => refuse(
             forbidden,
             "Only the person themself may consent; nobody was asked for them, and the approval is unchanged.",
-            "They say yes in their conversation, on its page, or with a key that speaks as them.",
+            "They say yes in their conversation, on its page, or with a key that they made for themself.",
         ),
         (O::Changed { now }, _) => {
             let what = format!(

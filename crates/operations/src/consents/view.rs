@@ -1,7 +1,7 @@
 //! A consent as it is shown.
 
 use munshi_safety::consents::{ConsentState, PurposeConsent};
-use munshi_types::{ApprovalId, ConsentId, MessageId, PersonId, Timestamp};
+use munshi_types::{ApprovalId, ConsentId, KeyId, MessageId, PersonId, Timestamp};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
@@ -32,6 +32,12 @@ pub struct ConsentView {
     /// The surface through which it was given.
     #[schema(example = "chat")]
     pub given_via: String,
+    /// The channel of that message.
+    #[schema(example = "whatsapp")]
+    pub channel: Option<String>,
+    /// The API key through which they gave it; null where it came by none.
+    #[schema(value_type = Option<uuid::Uuid>)]
+    pub key: Option<KeyId>,
     #[schema(value_type = String, format = DateTime)]
     pub given_at: Timestamp,
     #[schema(value_type = String, format = DateTime)]
@@ -53,6 +59,8 @@ impl ConsentView {
             approval: consent.approval,
             message: consent.message,
             given_via: consent.given_via,
+            channel: consent.channel.map(|channel| channel.to_string()),
+            key: consent.key,
             given_at: consent.given_at,
             ends_at: consent.ends_at,
             withdrawn_at: consent.withdrawn_at,

@@ -2,6 +2,7 @@
 
 use munshi_identity::{Principal, Role, keys};
 use munshi_store::Tx;
+use munshi_types::tier::Channel;
 use munshi_types::{ApprovalId, KeyId, MessageId, Timestamp};
 use serde_json::json;
 
@@ -32,7 +33,7 @@ pub struct ApprovalAnswer<'a> {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum AnswerSource {
     /// They have written it.
-    Message(MessageId),
+    Message { message: MessageId, channel: Channel },
     /// They have pressed a button, or said it through a key that speaks as them.
     Page,
     /// A program said it, or somebody in their place.
@@ -40,9 +41,16 @@ pub enum AnswerSource {
 }
 
 impl AnswerSource {
-    const fn message(self) -> Option<MessageId> {
+    pub(crate) const fn message(self) -> Option<MessageId> {
         match self {
-            Self::Message(message) => Some(message),
+            Self::Message { message, .. } => Some(message),
+            Self::Page | Self::Other => None,
+        }
+    }
+
+    pub(crate) const fn channel(self) -> Option<Channel> {
+        match self {
+            Self::Message { channel, .. } => Some(channel),
             Self::Page | Self::Other => None,
         }
     }
@@ -119,7 +127,7 @@ pub fn answer(
         return Ok(ApprovalAnswerOutcome::OwnWish);
     }
     let consent = approval.question.purpose.as_ref().filter(|_| said.answer == ApprovalDecision::Yes);
-    if consent.is_some() && said.source == AnswerSource::Other {
+    if consent.is_some() && !is_own_word(tx, said)? {
         return Ok(ApprovalAnswerOutcome::NotTheirWord);
     }
     let waivable = approval.kind == ApprovalKind::Act
@@ -135,8 +143,7 @@ pub fn answer(
     }
     apply_to_act(tx, &approval, said.answer, now)?;
     if let Some(question) = consent {
-        let by = (said.who, said.via, said.source.message());
-        consents::give(tx, act_services, (&approval, question), by, now)?;
+        consents::give(tx, act_services, (&approval, question), said, now)?;
     }
     if (approval.kind, said.answer) == (ApprovalKind::Act, ApprovalDecision::No) {
         act_services.notify_refused(tx, approval.act, now)?;
@@ -169,6 +176,18 @@ fn is_self_approval(tx: &mut Tx<'_>, approval: &Approval, said: &ApprovalAnswer<
     match act.and_then(|act| act.rests_on.caller.key) {
         None => Ok(false),
         Some(asked) => Ok(keys::has_common_maker(tx, asked, key)?),
+    }
+}
+
+/// Whether an answer is surely the person's own word: by a channel that proves who writes, on their page, or through a key that nobody
+/// but them ever had. Somebody at the command line may call themself anybody, and so may whoever has a key of a role.
+fn is_own_word(tx: &mut Tx<'_>, said: &ApprovalAnswer<'_>) -> Result<bool> {
+    let Some(person) = said.who.person else { return Ok(false) };
+    match (said.source, said.key) {
+        (AnswerSource::Other, _) => Ok(false),
+        (AnswerSource::Message { .. } | AnswerSource::Page, Some(key)) => Ok(keys::is_own(tx, key, person)?),
+        (AnswerSource::Message { channel, .. }, None) => Ok(!matches!(channel, Channel::Api | Channel::A2a)),
+        (AnswerSource::Page, None) => Ok(true),
     }
 }
 

@@ -2,14 +2,13 @@
 
 use std::time::Duration;
 
-use munshi_identity::Principal;
 use munshi_store::Tx;
-use munshi_types::{MessageId, PersonId, Timestamp};
+use munshi_types::{PersonId, Timestamp};
 use serde_json::json;
 
 use super::{PurposeConsent, PurposeQuestion, store};
 use crate::acts::ActServices;
-use crate::approvals::Approval;
+use crate::approvals::{Approval, ApprovalAnswer};
 use crate::audit::{self, AuditActor, AuditActorKind, AuditEvent, NewAuditEntry};
 use crate::error::{Error, Result};
 
@@ -18,11 +17,11 @@ pub(crate) fn give(
     tx: &mut Tx<'_>,
     act_services: &ActServices,
     (approval, question): (&Approval, &PurposeQuestion),
-    (who, via, message): (&Principal, &str, Option<MessageId>),
+    said: &ApprovalAnswer<'_>,
     now: Timestamp,
 ) -> Result<PurposeConsent> {
     let nobody = || Error::Invalid("a consent is given by a person".to_owned());
-    let person: PersonId = who.person.ok_or_else(nobody)?;
+    let person: PersonId = said.who.person.ok_or_else(nobody)?;
     let consent = PurposeConsent {
         id: act_services.ids.next(),
         person,
@@ -30,8 +29,10 @@ pub(crate) fn give(
         words: question.words.clone(),
         language: question.language.clone(),
         approval: approval.id,
-        message,
-        given_via: via.to_owned(),
+        message: said.source.message(),
+        given_via: said.via.to_owned(),
+        channel: said.source.channel(),
+        key: said.key,
         given_at: now,
         ends_at: now.plus(Duration::from_secs(u64::from(question.days) * 24 * 3600)),
         withdrawn_at: None,
@@ -43,7 +44,8 @@ pub(crate) fn give(
         event: AuditEvent::CONSENT_GIVEN,
         subject: consent.id.to_string(),
         payload: json!({
-            "purpose": consent.purpose, "approval": approval.id, "until": consent.ends_at, "via": via,
+            "purpose": consent.purpose, "approval": approval.id, "until": consent.ends_at, "via": said.via,
+            "key": said.key,
         }),
     };
     audit::append(tx, &entry, now, &act_services.ids)?;

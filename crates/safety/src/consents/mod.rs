@@ -9,8 +9,8 @@ mod give;
 mod store;
 mod withdraw;
 
-use munshi_types::tier::LanguageCode;
-use munshi_types::{ApprovalId, ConsentId, ConsentPurposeName, MessageId, PersonId, Timestamp};
+use munshi_types::tier::{Channel, LanguageCode};
+use munshi_types::{ApprovalId, ConsentId, ConsentPurposeName, KeyId, MessageId, PersonId, Timestamp};
 use serde::{Deserialize, Serialize};
 
 pub use erase::PERSONAL_DATA;
@@ -34,6 +34,10 @@ pub struct PurposeConsent {
     pub message: Option<MessageId>,
     /// Through what: `chat`, `web`, `api:KEY`.
     pub given_via: String,
+    /// Of the message.
+    pub channel: Option<Channel>,
+    /// The API key through which they said it: one that they made themself.
+    pub key: Option<KeyId>,
     pub given_at: Timestamp,
     pub ends_at: Timestamp,
     pub withdrawn_at: Option<Timestamp>,

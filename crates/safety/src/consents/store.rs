@@ -4,6 +4,7 @@ use munshi_store::{
     Cursor, Error as StoreError, Page, PageRequest, Row, SealedColumn, Tx, params, sql_in_both_orders,
 };
 use munshi_types::tier::LanguageCode;
+use munshi_types::tier::Channel;
 use munshi_types::{ConsentId, ConsentPurposeName, Id, PersonId, Timestamp};
 
 use super::PurposeConsent;
@@ -17,8 +18,8 @@ pub(super) fn insert(tx: &mut Tx<'_>, consent: &PurposeConsent) -> Result<()> {
     let words = tx.seal(by, WORDS.cell(consent.id), &consent.words)?;
     tx.execute(
         "INSERT INTO consents (tenant_id, id, person_id, purpose, words, language, approval_id, message_id, given_via,
-           given_at, ends_at)
-         VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)",
+           given_at, ends_at, channel, key_id)
+         VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13)",
         params![
             consent.id,
             consent.person,
@@ -29,7 +30,9 @@ pub(super) fn insert(tx: &mut Tx<'_>, consent: &PurposeConsent) -> Result<()> {
             consent.message,
             consent.given_via,
             consent.given_at,
-            consent.ends_at
+            consent.ends_at,
+            consent.channel.map(Channel::as_str),
+            consent.key
         ],
     )?;
     Ok(())
@@ -38,7 +41,7 @@ pub(super) fn insert(tx: &mut Tx<'_>, consent: &PurposeConsent) -> Result<()> {
 pub fn find(tx: &mut Tx<'_>, id: ConsentId) -> Result<Option<PurposeConsent>> {
     Ok(tx.optional(
         "SELECT id, person_id, purpose, words, language, approval_id, message_id, given_via, given_at, ends_at,
-                withdrawn_at, withdrawn_via
+                withdrawn_at, withdrawn_via, channel, key_id
          FROM consents WHERE tenant_id = $1 AND id = $2",
         params![id],
         read,
@@ -76,7 +79,7 @@ pub fn list(tx: &mut Tx<'_>, person: PersonId, request: &PageRequest) -> Result<
     let rows = tx.all(
         request.choose(sql_in_both_orders!(
             "SELECT id, person_id, purpose, words, language, approval_id, message_id, given_via, given_at, ends_at,
-                    withdrawn_at, withdrawn_via
+                    withdrawn_at, withdrawn_via, channel, key_id
              FROM consents WHERE tenant_id = $1 AND (given_at, id) < ($2, $3) AND person_id = $4
              ORDER BY given_at DESC, id DESC LIMIT $5"
         )),
@@ -112,6 +115,7 @@ fn read(row: &Row<'_>) -> munshi_store::Result<PurposeConsent> {
     let odd = |what: &str| StoreError::Decode(format!("a consent has an invalid {what}"));
     let id: ConsentId = row.get("id")?;
     let language: Option<String> = row.get("language")?;
+    let channel: Option<String> = row.get("channel")?;
     Ok(PurposeConsent {
         id,
         person: row.get("person_id")?,
@@ -121,6 +125,8 @@ fn read(row: &Row<'_>) -> munshi_store::Result<PurposeConsent> {
         approval: row.get("approval_id")?,
         message: row.get("message_id")?,
         given_via: row.get("given_via")?,
+        channel: channel.map(|name| name.parse().map_err(|_| odd("channel"))).transpose()?,
+        key: row.get("key_id")?,
         given_at: row.get("given_at")?,
         ends_at: row.get("ends_at")?,
         withdrawn_at: row.get("withdrawn_at")?,
