@@ -48,6 +48,19 @@ pub fn find(tx: &mut Tx<'_>, id: ConsentId) -> Result<Option<PurposeConsent>> {
     )?)
 }
 
+/// The consent, held until the transaction ends: a merge does not give it to somebody else meanwhile.
+pub(super) fn find_for_update(tx: &mut Tx<'_>, id: ConsentId) -> Result<Option<PurposeConsent>> {
+    let locked = tx.optional(
+        (
+            "SELECT id FROM consents WHERE tenant_id = $1 AND id = $2",
+            "SELECT id FROM consents WHERE tenant_id = $1 AND id = $2 FOR UPDATE",
+        ),
+        params![id],
+        |row| row.get::<ConsentId>(0),
+    )?;
+    locked.map_or(Ok(None), |id| find(tx, id))
+}
+
 /// The consent that somebody's acts for a purpose may rest on at this moment: the one that holds longest.
 pub fn find_valid(
     tx: &mut Tx<'_>,
@@ -103,12 +116,36 @@ pub(super) fn end_all(
     )?)
 }
 
-/// Whoever consented is known under another row by now. The words stay under the key that they name.
+/// Whoever consented is known under another row by now. The words stay under the key that they name. What either row withdrew, the person
+/// withdrew: what was agreed to before that under the other holds no longer.
 pub fn move_person(tx: &mut Tx<'_>, from: PersonId, into: PersonId) -> Result<u64> {
+    lock(tx, from, into)?;
+    tx.execute(
+        "UPDATE consents SET withdrawn_via = 'merge', withdrawn_at = (
+           SELECT MAX(w.withdrawn_at) FROM consents w
+           WHERE w.tenant_id = $1 AND w.person_id IN ($2, $3) AND w.purpose = consents.purpose)
+         WHERE tenant_id = $1 AND person_id IN ($2, $3) AND withdrawn_at IS NULL AND given_at <= (
+           SELECT MAX(w.withdrawn_at) FROM consents w
+           WHERE w.tenant_id = $1 AND w.person_id IN ($2, $3) AND w.purpose = consents.purpose)",
+        params![from, into],
+    )?;
     Ok(tx.execute(
         "UPDATE consents SET person_id = $3 WHERE tenant_id = $1 AND person_id = $2",
         params![from, into],
     )?)
+}
+
+/// All of both, until the transaction ends: nobody withdraws anything meanwhile that this does not see.
+fn lock(tx: &mut Tx<'_>, from: PersonId, into: PersonId) -> Result<()> {
+    tx.all(
+        (
+            "SELECT id FROM consents WHERE tenant_id = $1 AND person_id IN ($2, $3)",
+            "SELECT id FROM consents WHERE tenant_id = $1 AND person_id IN ($2, $3) ORDER BY id FOR UPDATE",
+        ),
+        params![from, into],
+        |row| row.get::<ConsentId>(0),
+    )?;
+    Ok(())
 }
 
 fn read(row: &Row<'_>) -> munshi_store::Result<PurposeConsent> {

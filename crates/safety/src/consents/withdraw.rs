@@ -14,7 +14,7 @@ pub fn withdraw(
     via: &str,
     now: Timestamp,
 ) -> Result<Option<(PurposeConsent, u64)>> {
-    let Some(consent) = store::find(tx, id)? else { return Ok(None) };
+    let Some(consent) = store::find_for_update(tx, id)? else { return Ok(None) };
     let ended = store::end_all(tx, (consent.person, &consent.purpose), via, now)?;
     let consent = store::find(tx, id)?.unwrap_or(consent);
     Ok(Some((consent, ended)))

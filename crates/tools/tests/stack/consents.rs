@@ -114,7 +114,23 @@ impl<'a> Lender<'a> {
     }
 
     async fn ask(&self, tool: &str) -> ToolAnswer {
-        self.shop.call(self.shop.want(tool, json!({ "of": "Asha" }))).await
+        self.ask_as(&self.shop.staff, tool).await
+    }
+
+    async fn ask_as(&self, who: &Principal, tool: &str) -> ToolAnswer {
+        let mut want = self.shop.want(tool, json!({ "of": "Asha" }));
+        want.caller.principal = who.clone();
+        self.shop.call(want).await
+    }
+
+    /// Asked and agreed to; gives the consent.
+    async fn agree_as(&self, who: &Principal) -> PurposeConsent {
+        let ToolAnswer::Waiting(question) = self.ask_as(who, "score").await else {
+            panic!("they are not asked")
+        };
+        let outcome = self.answer(&question, (who, AnswerSource::Page), ApprovalDecision::Yes).await;
+        assert!(matches!(outcome, ApprovalAnswerOutcome::Granted(_)), "{outcome:?}");
+        self.consents_of(who).await.remove(0)
     }
 
     /// Asks, and gives the question.
@@ -156,7 +172,11 @@ impl<'a> Lender<'a> {
     }
 
     async fn consents(&self) -> Vec<PurposeConsent> {
-        let person = self.shop.staff.person.unwrap();
+        self.consents_of(&self.shop.staff).await
+    }
+
+    async fn consents_of(&self, who: &Principal) -> Vec<PurposeConsent> {
+        let person = who.person.unwrap();
         let read = move |tx: &mut Tx<'_>| consents::list(tx, person, &PageRequest::new(None, 10));
         self.test.db.read(self.shop.tenant, read).await.unwrap().items
     }
@@ -171,7 +191,11 @@ impl<'a> Lender<'a> {
     }
 
     async fn withdraw(&self) {
-        let (consent, now) = (self.consents().await.remove(0).id, self.test.clock.now());
+        self.withdraw_as(&self.shop.staff).await;
+    }
+
+    async fn withdraw_as(&self, who: &Principal) {
+        let (consent, now) = (self.consents_of(who).await.remove(0).id, self.test.clock.now());
         let unit = move |tx: &mut Tx<'_>| consents::withdraw(tx, consent, "test", now);
         let (_, ended) = self.test.db.write(self.shop.tenant, unit).await.unwrap().unwrap();
         assert_eq!(ended, 1);
@@ -254,6 +278,35 @@ on_both_engines! {
             lender.question(tool).await;
         }
         assert_eq!(lender.asked(), 1);
+    }
+
+    async fn what_is_withdrawn_stays_so_when_two_turn_out_to_be_one(test: TestDb) {
+        let lender = Lender::open(&test).await;
+        let (staff, owner) = (&lender.shop.staff, &lender.shop.owner);
+        lender.agree_as(staff).await;
+        lender.agree_as(owner).await;
+        test.clock.advance(Duration::from_secs(60));
+        lender.withdraw_as(owner).await;
+        let withdrawn_at = test.clock.now();
+        test.clock.advance(Duration::from_secs(60));
+        let (from, into) = (owner.person.unwrap(), staff.person.unwrap());
+        let merge = move |tx: &mut Tx<'_>| consents::move_person(tx, from, into);
+        assert_eq!(test.db.write(lender.shop.tenant, merge).await.unwrap(), 1);
+        let all = lender.consents().await;
+        assert!(all.iter().all(|consent| consent.withdrawn_at == Some(withdrawn_at)), "{all:?}");
+        assert!(matches!(lender.ask("score").await, ToolAnswer::Waiting(_)), "they are asked anew");
+        // What was agreed to after that stays, whichever row it is of.
+        for (from, into) in [(owner, staff), (staff, owner)] {
+            let later = lender.agree_as(staff).await;
+            let (source, target) = (from.person.unwrap(), into.person.unwrap());
+            let merge = move |tx: &mut Tx<'_>| consents::move_person(tx, source, target);
+            test.db.write(lender.shop.tenant, merge).await.unwrap();
+            let read = move |tx: &mut Tx<'_>| consents::find(tx, later.id);
+            let kept = test.db.read(lender.shop.tenant, read).await.unwrap().unwrap();
+            assert_eq!((kept.person, kept.state(test.clock.now())), (target, ConsentState::Valid));
+            lender.withdraw_as(into).await;
+            test.clock.advance(Duration::from_secs(60));
+        }
     }
 
     async fn what_is_withdrawn_while_it_is_asked_is_not_told(test: TestDb) {
