@@ -225,6 +225,8 @@ fn restrict_use(spec: &mut ToolSpec, said: &Said<'_>, entry: &ConnectorEntry) {
     // An operator's purpose takes the place of the server's, and nobody takes one away.
     let own = said.own.and_then(|own| own.consent.clone()).or_else(|| entry.consent.clone());
     spec.consent = own.or_else(|| said.theirs.and_then(|theirs| theirs.consent.clone()));
+    // What was told to somebody who agreed is told to nobody else.
+    spec.cacheable &= spec.consent.is_none();
 }
 
 /// The tool's own part of its name: `write_file` of `files_write_file`.

@@ -118,6 +118,21 @@ fn whoever_says_so_has_nothing_kept_and_the_operator_may_say_otherwise() {
 }
 
 #[test]
+fn what_somebody_has_to_agree_to_is_not_told_again() {
+    let theirs = json!({ "_meta": { "munshi/tool": { "effect": "read", "consent": "records" } } });
+    let own = "[x.tools.do_it]\neffect = \"read\"\ncacheable = true\n";
+    for (theirs, own, consent) in [
+        (json!({}), own.to_owned(), None),
+        (theirs, own.to_owned(), Some("records")),
+        (json!({}), format!("consent = \"credit_check\"\n{own}"), Some("credit_check")),
+    ] {
+        let (spec, _) = translated(listed(&theirs), &own, ManifestAcceptance::Yes).unwrap();
+        let named = spec.consent.as_ref().map(|purpose| purpose.as_str());
+        assert_eq!((named, spec.cacheable), (consent, consent.is_none()), "{theirs} {own}");
+    }
+}
+
+#[test]
 fn what_may_leave_and_what_is_shown_is_the_operators_to_say() {
     let read = json!({ "munshi/tool": { "effect": "read" } });
     let closed = json!({ "openWorldHint": false });

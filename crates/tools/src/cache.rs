@@ -1,7 +1,7 @@
 //! Looks that are declared to be cacheable, served again for a minute. Asked for once, kept by tenant, tool, the connection
 //! it goes over and arguments, and forgotten when anything of the same connector is written through this process; another
-//! process forgets with the minute. What tells of money or stock is not kept. What is decided, counted and written down of
-//! an act is the same either way.
+//! process forgets with the minute. What tells of money or stock is not kept, and neither is what rests on somebody's
+//! consent. What is decided, counted and written down of an act is the same either way.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -64,7 +64,7 @@ pub(crate) enum ToolCacheLookup {
 impl ToolResultCache {
     pub(crate) fn find(&self, permit: &Permit, tool: &Tool, now: Timestamp) -> ToolCacheLookup {
         let spec = &tool.known.spec;
-        if !spec.cacheable || spec.effect != Effect::Read {
+        if !spec.cacheable || spec.effect != Effect::Read || permit.consent().is_some() {
             return ToolCacheLookup::Nothing;
         }
         let ToolHandler::Remote(far) = &tool.body else { return ToolCacheLookup::Nothing };

@@ -59,6 +59,9 @@ fn find_contradiction(declared: &ToolDeclaration) -> Option<&'static str> {
         _ if declared.transient == Some(true) && declared.cacheable == Some(true) => {
             Some("a transient result is not kept, so it can't be cacheable")
         }
+        _ if declared.consent.is_some() && declared.cacheable == Some(true) => {
+            Some("a result that needs a person's consent can't be cacheable")
+        }
         _ if declared.timeout_seconds.is_some_and(|seconds| !(1..=600).contains(&seconds)) => {
             Some("timeout_seconds must be 1 to 600")
         }

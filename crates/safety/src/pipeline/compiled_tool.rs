@@ -335,6 +335,9 @@ fn find_contradiction(spec: &ToolSpec, connector: &ToolConnector) -> Option<Stri
         }
         () if spec.cacheable && (writes || spec.money) => "a tool that writes or moves money can't be cached",
         () if spec.cacheable && spec.is_volatile() => "a tool that reports money or stock can't be cached",
+        () if spec.cacheable && spec.consent.is_some() => {
+            "what it says is for whoever consented to it, so it can't be cached"
+        }
         () if connector.origin == ConnectorOrigin::Foreign && spec.effect == munshi_types::Effect::Inside => {
             "only a built-in pack can write inside the transaction"
         }

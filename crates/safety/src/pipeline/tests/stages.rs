@@ -494,6 +494,11 @@ fn a_tool_that_contradicts_itself_is_not_installed() {
             house(),
         ),
         ("only a built-in pack", spec(Effect::Inside), connector(ConnectorOrigin::Foreign)),
+        (
+            "for whoever consented",
+            ToolSpec { cacheable: true, consent: "credit_check".parse().ok(), ..spec(Effect::Read) },
+            house(),
+        ),
         ("must only read", ToolSpec { transient: true, ..plain() }, house()),
         ("can't be cached", ToolSpec { transient: true, cacheable: true, ..spec(Effect::Read) }, house()),
         (
