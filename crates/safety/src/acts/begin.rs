@@ -69,9 +69,21 @@ pub fn begin(
     let verdict = decide(&ask, &mut decision_store)?;
     let reservation = decision_store.reservation;
     let attempt = known.as_ref().map_or(1, |act| act.attempt + i64::from(act.needs_login()));
+    let is_marked = proposal.tool.as_ref().is_some_and(|tool| tool.spec.transient);
+    let is_transient = is_marked || known.as_ref().is_some_and(|act| act.is_transient);
     let shown = known.map(|act| act.leaving.unwrap_or(act.arguments));
-    let mut recorder =
-        ActRecorder { tx, act_services, proposal, policy: &policy, digest, attempt, reservation, shown, now };
+    let mut recorder = ActRecorder {
+        tx,
+        act_services,
+        proposal,
+        policy: &policy,
+        digest,
+        attempt,
+        reservation,
+        is_transient,
+        shown,
+        now,
+    };
     match verdict {
         ActVerdict::Refuse(refusal) => recorder.refuse(refusal),
         ActVerdict::Ask(question) => recorder.request_approval(question),
@@ -148,6 +160,8 @@ struct ActRecorder<'a, 't> {
     /// 1 the first time; more where it was not let in before.
     attempt: i64,
     reservation: Option<ReservationId>,
+    /// What its tool says is not kept: it says so now, or said so when the act was proposed.
+    is_transient: bool,
     /// What somebody agreed to let leave; there where the act has its row already, and was waiting.
     shown: Option<Value>,
     now: Timestamp,
@@ -172,7 +186,7 @@ impl ActRecorder<'_, '_> {
         }
         if !waits {
             let stopped = Some((refusal.stage.as_str(), refusal.code.as_str()));
-            self.write(&ActUpdate { stopped, ..ActUpdate::new(ActState::Refused) })?;
+            self.write(ActUpdate { stopped, ..ActUpdate::new(ActState::Refused) })?;
         }
         let untold = self.defer_audit(AuditEvent::ACT_REFUSED, build_refusal_payload(&refusal));
         Ok((ActDecision::Refused(refusal), untold))
@@ -191,7 +205,7 @@ impl ActRecorder<'_, '_> {
             return Err(Error::Invalid("approval requested for arguments that can't be redacted".to_owned()));
         };
         let differs = (leaving != *self.proposal.arguments).then_some(&leaving);
-        self.write(&ActUpdate { leaving: differs, ..ActUpdate::new(ActState::Waiting) })?;
+        self.write(ActUpdate { leaving: differs, ..ActUpdate::new(ActState::Waiting) })?;
         let approval =
             approvals::insert(self.tx, self.act_services, &self.new_approval(&tool, question), self.now)?;
         let payload = json!({ "approval": approval.id, "reasons": approval.question.reasons });
@@ -238,7 +252,7 @@ impl ActRecorder<'_, '_> {
         let leaving = (cleared.arguments != *self.proposal.arguments).then_some(&cleared.arguments);
         let lease = Some(self.now.plus(ActServices::lease(tool.spec.timeout)));
         let (reservation, consent) = (self.reservation, cleared.consent);
-        self.write(&ActUpdate { reservation, lease, leaving, consent, ..ActUpdate::new(state) })?;
+        self.write(ActUpdate { reservation, lease, leaving, consent, ..ActUpdate::new(state) })?;
         let permit = self.build_permit(&tool, cleared.arguments, mode);
         let permit = Permit { reservation, consent, ..permit };
         let payload = json!({
@@ -258,7 +272,7 @@ impl ActRecorder<'_, '_> {
             mode,
             attempt: self.attempt,
             is_repeat: false,
-            is_transient: tool.spec.transient,
+            is_transient: self.is_transient,
             consent: None,
             began_at: self.now,
             reservation: None,
@@ -275,11 +289,12 @@ impl ActRecorder<'_, '_> {
         }
     }
 
-    fn write(&mut self, decided: &ActUpdate<'_>) -> Result<()> {
+    fn write(&mut self, decided: ActUpdate<'_>) -> Result<()> {
+        let decided = ActUpdate { is_transient: self.is_transient, ..decided };
         if self.shown.is_some() {
-            return store::resume(self.tx, (self.proposal.act, self.attempt), decided, self.now);
+            return store::resume(self.tx, (self.proposal.act, self.attempt), &decided, self.now);
         }
-        store::insert(self.tx, self.proposal, self.digest, decided, self.now)
+        store::insert(self.tx, self.proposal, self.digest, &decided, self.now)
     }
 
     fn defer_audit(&self, event: AuditEvent, payload: Value) -> DeferredAuditEntries {

@@ -108,7 +108,7 @@ pub fn recover(
     tool: Option<&CompiledTool>,
     now: Timestamp,
 ) -> Result<ActRecovery> {
-    let Some(act) = store::find(tx, id)?.filter(|act| !act.rests_on.is_forgotten()) else {
+    let Some(mut act) = store::find(tx, id)?.filter(|act| !act.rests_on.is_forgotten()) else {
         return Ok(ActRecovery::NotOurs);
     };
     if act.state == ActState::Rehearsing {
@@ -125,6 +125,12 @@ pub fn recover(
     let until = now.plus(ActServices::lease(timeout));
     if act.state != ActState::Intended || !store::renew_lease(tx, &act, left, until, now)? {
         return Ok(ActRecovery::NotOurs);
+    }
+    // Its tool may be one by now of whose words nothing is kept.
+    let is_marked = tool.is_some_and(|tool| tool.spec.transient) && !act.effect.writes();
+    if is_marked && !act.is_transient {
+        store::mark_transient(tx, id)?;
+        act.is_transient = true;
     }
     if act.attempt >= MOST_ATTEMPTS {
         tracing::error!(act = %act.id, tool = act.tool, attempts = act.attempt, "act given up; it never came to an end");

@@ -163,6 +163,8 @@ pub(super) struct ActUpdate<'a> {
     /// The arguments as they leave, where that differs.
     pub leaving: Option<&'a Value>,
     pub consent: Option<ConsentId>,
+    /// Its tool says by now that nothing is kept of what it says.
+    pub is_transient: bool,
 }
 
 /// Refused for somebody who was forgotten.
@@ -216,7 +218,7 @@ pub(super) fn insert(
             decided.lease,
             now,
             decided.ended_at(now),
-            tool.is_some_and(|tool| tool.spec.transient),
+            decided.is_transient,
             decided.consent
         ],
     )?;
@@ -225,7 +227,15 @@ pub(super) fn insert(
 
 impl ActUpdate<'_> {
     pub(super) fn new(state: ActState) -> Self {
-        Self { state, stopped: None, reservation: None, lease: None, leaving: None, consent: None }
+        Self {
+            state,
+            stopped: None,
+            reservation: None,
+            lease: None,
+            leaving: None,
+            consent: None,
+            is_transient: false,
+        }
     }
 
     fn ended_at(&self, now: Timestamp) -> Option<Timestamp> {
@@ -276,7 +286,7 @@ pub(super) fn resume(
 ) -> Result<()> {
     let taken = tx.execute(
         "UPDATE acts SET state = $3, stage = $4, code = $5, reservation = $6, lease_until = $7, ended_at = $8,
-           attempt = $9, result = NULL, micros = NULL, consent_id = $10
+           attempt = $9, result = NULL, micros = NULL, consent_id = $10, transient = (transient OR $11)
          WHERE tenant_id = $1 AND id = $2 AND state IN ('waiting', 'failed')",
         params![
             id,
@@ -287,13 +297,20 @@ pub(super) fn resume(
             decided.lease,
             decided.ended_at(now),
             attempt,
-            decided.consent
+            decided.consent,
+            decided.is_transient
         ],
     )?;
     if taken == 0 {
         return Err(StoreError::Misuse("another process took over the act".to_owned()).into());
     }
     set_lease(tx, id, decided.lease)
+}
+
+/// Nothing is kept of what its tool says from here on.
+pub(super) fn mark_transient(tx: &mut Tx<'_>, id: ActId) -> Result<()> {
+    tx.execute("UPDATE acts SET transient = TRUE WHERE tenant_id = $1 AND id = $2", params![id])?;
+    Ok(())
 }
 
 /// Ends an act that is in `from`. False when it is not: somebody else ended it.

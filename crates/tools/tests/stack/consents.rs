@@ -13,10 +13,10 @@ use munshi_safety::approvals::{
 use munshi_safety::consents::{self, ConsentState, PurposeConsent};
 use munshi_safety::pipeline::{ConsentGiver, ConsentReason};
 use munshi_store::{Db, PageRequest, Tx};
-use munshi_test_support::{TestDb, on_both_engines};
+use munshi_test_support::{TestDb, on_both_engines, wait_until};
 use munshi_tools::{
-    ReadToolHandler, RemoteToolHandler, ToolAnswer, ToolDispatcher, ToolFailure, ToolHandler, ToolOutput,
-    ToolRegistry,
+    NoActJournal, ReadToolHandler, RemoteToolHandler, ToolAnswer, ToolDispatcher, ToolFailure, ToolHandler,
+    ToolOutput, ToolRegistry,
 };
 use munshi_types::{Clock, ConsentId, Effect, Reach, RunId, TenantId, ToolSpec};
 use serde_json::json;
@@ -39,6 +39,7 @@ struct Bureau {
     /// Withdrawn while it is asked.
     withdraws: Arc<Mutex<Option<ConsentId>>>,
     fails: Arc<AtomicBool>,
+    hangs: Arc<AtomicBool>,
 }
 
 #[async_trait]
@@ -50,6 +51,9 @@ impl RemoteToolHandler for Bureau {
             let now = self.clock.now();
             let unit = move |tx: &mut Tx<'_>| consents::withdraw(tx, consent, "test", now);
             self.db.write(self.tenant, unit).await.unwrap();
+        }
+        if self.hangs.load(Ordering::SeqCst) {
+            std::future::pending::<()>().await;
         }
         match self.fails.load(Ordering::SeqCst) {
             true => Err(ToolFailure::transient("busy", "the line is busy")),
@@ -65,6 +69,29 @@ impl ReadToolHandler for OwnBooks {
         self.0.fetch_add(1, Ordering::SeqCst);
         Ok(ToolOutput::new(json!({ "score": 12 })))
     }
+}
+
+/// Tools for a credit check; of what those say that look it up, something is kept or nothing.
+fn build_registry(bureau: &Bureau, transient: bool) -> ToolRegistry {
+    let spec = |name: &str, effect: Effect| ToolSpec {
+        parameters: json!({ "type": "object", "properties": { "of": { "type": "string" } } }),
+        effect,
+        reach: Reach::Business,
+        timeout: Duration::from_secs(2),
+        consent: Some("credit_check".parse().unwrap()),
+        transient: transient && !effect.writes(),
+        ..ToolSpec::read_only(name.parse().unwrap(), format!("Does {name}."), format!("shop.{name}"))
+    };
+    let far = || ToolHandler::Remote(Arc::new(bureau.clone()));
+    let mut registry = ToolRegistry::default();
+    registry.add(spec("score", Effect::Read), foreign(), far()).unwrap();
+    let own = ToolHandler::Read(Arc::new(OwnBooks(bureau.asked.clone())));
+    registry.add(spec("own_score", Effect::Read), house(), own).unwrap();
+    let lends = ToolSpec { dangerous: true, ..spec("lend", Effect::Keyed) };
+    registry.add(lends, foreign(), far()).unwrap();
+    let other = ToolSpec { consent: Some("marketing".parse().unwrap()), ..spec("advertise", Effect::Read) };
+    registry.add(other, foreign(), far()).unwrap();
+    registry
 }
 
 /// A shop with tools for a credit check.
@@ -85,32 +112,25 @@ impl<'a> Lender<'a> {
             asked: Arc::default(),
             withdraws: Arc::default(),
             fails: Arc::default(),
+            hangs: Arc::default(),
         };
-        let spec = |name: &str, effect| ToolSpec {
-            parameters: json!({ "type": "object", "properties": { "of": { "type": "string" } } }),
-            effect,
-            reach: Reach::Business,
-            timeout: Duration::from_secs(2),
-            consent: Some("credit_check".parse().unwrap()),
-            ..ToolSpec::read_only(name.parse().unwrap(), format!("Does {name}."), format!("shop.{name}"))
-        };
-        let far = || ToolHandler::Remote(Arc::new(bureau.clone()));
-        let mut registry = ToolRegistry::default();
-        registry.add(spec("score", Effect::Read), foreign(), far()).unwrap();
-        let own = ToolHandler::Read(Arc::new(OwnBooks(bureau.asked.clone())));
-        registry.add(spec("own_score", Effect::Read), house(), own).unwrap();
-        let lends = ToolSpec { dangerous: true, ..spec("lend", Effect::Keyed) };
-        registry.add(lends, foreign(), far()).unwrap();
-        let other =
-            ToolSpec { consent: Some("marketing".parse().unwrap()), ..spec("advertise", Effect::Read) };
-        registry.add(other, foreign(), far()).unwrap();
         let dispatcher = ToolDispatcher::new(
             test.db.clone(),
             shop.act_services.clone(),
-            Arc::new(registry),
+            Arc::new(build_registry(&bureau, false)),
             test.clock.clone(),
         );
         Self { test, shop: Shop { dispatcher, ..shop }, bureau }
+    }
+
+    /// Nothing is kept from here on of what is looked up; another process, in the place of the one before.
+    fn keep_nothing(&mut self) {
+        self.shop.dispatcher = ToolDispatcher::new(
+            self.test.db.clone(),
+            self.shop.act_services.clone(),
+            Arc::new(build_registry(&self.bureau, true)),
+            self.test.clock.clone(),
+        );
     }
 
     async fn ask(&self, tool: &str) -> ToolAnswer {
@@ -319,6 +339,34 @@ on_both_engines! {
         let stored = lender.shop.act(&test.db, act).await.unwrap();
         assert_eq!(stored.state, ActState::Failed);
         assert!(!stored.result.unwrap().to_string().contains("741"));
+    }
+
+    async fn what_nothing_is_to_be_kept_of_since_it_was_proposed_is_not_kept(test: TestDb) {
+        let mut lender = Lender::open(&test).await;
+        let question = lender.question("score").await;
+        lender.keep_nothing();
+        lender.agree(&question).await;
+        let answer = lender.shop.resume(question.act).await;
+        assert!(answer.render_for_model().to_string().contains("741"), "whoever asked is told: {answer:?}");
+        let stored = lender.shop.act(&test.db, question.act).await.unwrap();
+        assert!(stored.is_transient && !stored.result.unwrap().to_string().contains("741"));
+    }
+
+    async fn a_look_that_broke_off_is_not_kept_by_whoever_takes_it_over(test: TestDb) {
+        let mut lender = Lender::agreed(&test).await;
+        lender.bureau.hangs.store(true, Ordering::SeqCst);
+        let want = lender.shop.want("score", json!({ "of": "Asha" }));
+        let (act, dispatcher) = (want.act, lender.shop.dispatcher.clone());
+        let call = tokio::spawn(async move { dispatcher.call(want, Arc::new(NoActJournal)).await });
+        wait_until(async || lender.asked() == 2).await;
+        call.abort();
+        lender.bureau.hangs.store(false, Ordering::SeqCst);
+        lender.keep_nothing();
+        test.clock.advance(Duration::from_secs(120));
+        lender.shop.dispatcher.sweep(Arc::new(NoActJournal)).await.unwrap();
+        let stored = lender.shop.act(&test.db, act).await.unwrap();
+        assert!(stored.is_spent() && stored.state == ActState::Failed, "{stored:?}");
+        assert_eq!(lender.asked(), 2, "nobody is there who could hear it");
     }
 
     async fn what_is_withdrawn_between_tries_is_not_tried_again(test: TestDb) {
