@@ -11,7 +11,7 @@ use munshi_types::Effect;
 use serde_json::{Value, json};
 use tokio::time::timeout;
 
-use crate::consent_check::ConsentCheck;
+use crate::consent_check::{ConsentCheck, no_consent_result};
 use crate::handler::{
     EffectCertainty, LookupOutcome, ReadToolHandler, RemoteToolHandler, ToolFailure, ToolOutput,
 };
@@ -29,14 +29,17 @@ pub(crate) struct ToolAttemptResult {
 }
 
 /// Calls until it is done, surely not done, or nobody can tell. `earlier` says whether a try before this one may have
-/// done it: a later no does not take that back. It is not called again once the person no longer agrees to what it is for.
+/// done it: a later no does not take that back. Before each try it is asked whether the person still agrees to what it is for.
 pub(crate) async fn call(
     far: &dyn RemoteToolHandler,
     permit: &Permit,
     limit: Duration,
     earlier: EffectCertainty,
-    consent: Option<&ConsentCheck>,
+    consent: &ConsentCheck,
 ) -> ToolAttemptResult {
+    if !consent.holds().await {
+        return no_consent_result(permit, earlier);
+    }
     let mut happened = earlier;
     for attempt in 1..=MOST {
         let failure = match call_once(far, permit, limit).await {
@@ -64,11 +67,7 @@ pub(crate) async fn call(
             },
             Effect::Inside | Effect::Once => false,
         };
-        let is_consented = match consent {
-            Some(consent) if again => consent.holds().await,
-            _ => true,
-        };
-        if !again || !is_consented {
+        if !again || !consent.holds().await {
             return classify_failure(permit.effect(), ToolFailure { happened, ..failure }, &far.scrubber());
         }
     }
@@ -97,10 +96,11 @@ pub(crate) async fn look_then_call(
     far: &dyn RemoteToolHandler,
     permit: &Permit,
     limit: Duration,
+    consent: &ConsentCheck,
 ) -> ToolAttemptResult {
     match look_up(far, permit, limit).await {
         LookupOutcome::Happened(done) => verify_applied(far, permit, done, limit).await,
-        LookupOutcome::DidNot => call(far, permit, limit, EffectCertainty::No, None).await,
+        LookupOutcome::DidNot => call(far, permit, limit, EffectCertainty::No, consent).await,
         LookupOutcome::CanNotTell => unknown_result("whether it happened can't be told"),
     }
 }

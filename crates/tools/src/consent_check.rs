@@ -9,6 +9,7 @@ use munshi_types::{Clock, ConsentId, TenantId, Timestamp};
 
 use crate::attempts::{ToolAttemptResult, unknown_result};
 use crate::error::Result;
+use crate::handler::EffectCertainty;
 
 /// The code of what was not done because the person no longer agrees.
 const NO_CONSENT: &str = "no_consent";
@@ -43,9 +44,10 @@ pub(crate) fn holds_in(tx: &mut Tx<'_>, permit: &Permit, now: Timestamp) -> Resu
     permit.consent().map_or(Ok(true), |consent| Ok(consents::is_valid(tx, consent, now)?))
 }
 
-/// What came of a call that is not made, or of a look whose result nobody may use any more.
-pub(crate) fn no_consent_result(permit: &Permit) -> ToolAttemptResult {
-    if permit.is_repeat() && permit.effect().writes() {
+/// What came of a call that is not made, or of a look whose result nobody may use any more. `earlier` says whether a try before it may
+/// have done it.
+pub(crate) fn no_consent_result(permit: &Permit, earlier: EffectCertainty) -> ToolAttemptResult {
+    if earlier == EffectCertainty::Maybe && permit.effect().writes() {
         return unknown_result("the person no longer agrees, and an earlier try may have done it");
     }
     ToolAttemptResult { outcome: no_consent_outcome(), done: None, mismatch: None }

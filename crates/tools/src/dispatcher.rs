@@ -307,15 +307,12 @@ impl ToolDispatcher {
         journal: Arc<dyn ActJournal>,
     ) -> Result<ToolAnswer> {
         let limit = tool.known.spec.timeout;
-        let consent = ConsentCheck::new(&self.db, &self.clock, &permit);
-        if !consent.holds().await {
-            let not_called = no_consent_result(&permit);
-            return self.finish(permit, Some(tool), not_called, journal).await;
-        }
+        let consent = self.check_consent(&permit);
         let called = match (&tool.body, permit.mode()) {
             (ToolHandler::Remote(far), PermitMode::Apply) => {
                 self.apply_remote(far.as_ref(), &permit, &tool, &consent).await
             }
+            _ if !consent.holds().await => no_consent_result(&permit, EffectCertainty::No),
             (ToolHandler::Remote(far), PermitMode::Rehearse) => {
                 let outcome = attempts::rehearse(far.as_ref(), &permit, limit).await;
                 let done = render_outcome(&outcome).map(ToolOutput::new);
@@ -348,11 +345,16 @@ impl ToolDispatcher {
         let _writing = self.begin_write(permit, tool);
         // A process that died may have done it: only what it was told tells otherwise.
         let earlier = if permit.is_repeat() { EffectCertainty::Maybe } else { EffectCertainty::No };
-        let called = attempts::call(far, permit, tool.known.spec.timeout, earlier, Some(consent)).await;
+        let called = attempts::call(far, permit, tool.known.spec.timeout, earlier, consent).await;
         if let (Some(looking), ActOutcome::Applied(value)) = (looking, &called.outcome) {
             self.cache.insert(looking, value, self.clock.now());
         }
         called
+    }
+
+    /// For whoever calls the tool of a permit.
+    pub(crate) fn check_consent(&self, permit: &Permit) -> ConsentCheck {
+        ConsentCheck::new(&self.db, &self.clock, permit)
     }
 
     /// Held while a tool is called that writes.
@@ -436,7 +438,7 @@ impl ToolDispatcher {
                 let now = clock.now();
                 // What was looked up while they took it back is not used; what was written stands.
                 let called = match !permit.effect().writes() && !holds_in(tx, &permit, now)? {
-                    true => no_consent_result(&permit),
+                    true => no_consent_result(&permit, EffectCertainty::No),
                     false => called,
                 };
                 let ToolAttemptResult { outcome, done, mismatch } = called;

@@ -216,7 +216,8 @@ impl ToolDispatcher {
             (ActRecovery::LookUp(permit), Some(tool)) => {
                 let ToolHandler::Remote(far) = &tool.body else { return Ok(None) };
                 let writing = self.begin_write(&permit, &tool);
-                let called = attempts::look_then_call(far.as_ref(), &permit, tool.known.spec.timeout).await;
+                let (consent, limit) = (self.check_consent(&permit), tool.known.spec.timeout);
+                let called = attempts::look_then_call(far.as_ref(), &permit, limit, &consent).await;
                 drop(writing);
                 self.finish(permit, Some(tool), called, journal).await?;
                 Ok(Some(true))

@@ -15,8 +15,8 @@ use munshi_safety::pipeline::{ConsentGiver, ConsentReason};
 use munshi_store::{Db, PageRequest, Tx};
 use munshi_test_support::{TestDb, on_both_engines, wait_until};
 use munshi_tools::{
-    NoActJournal, ReadToolHandler, RemoteToolHandler, ToolAnswer, ToolDispatcher, ToolFailure, ToolHandler,
-    ToolOutput, ToolRegistry,
+    LookupOutcome, NoActJournal, ReadToolHandler, RemoteToolHandler, ToolAnswer, ToolDispatcher, ToolFailure,
+    ToolHandler, ToolOutput, ToolRegistry,
 };
 use munshi_types::{Clock, ConsentId, Effect, Reach, RunId, TenantId, ToolSpec};
 use serde_json::json;
@@ -46,18 +46,30 @@ struct Bureau {
 impl RemoteToolHandler for Bureau {
     async fn call(&self, _permit: &Permit) -> Result<ToolOutput, ToolFailure> {
         self.asked.fetch_add(1, Ordering::SeqCst);
-        let withdrawn = self.withdraws.lock().unwrap().take();
-        if let Some(consent) = withdrawn {
-            let now = self.clock.now();
-            let unit = move |tx: &mut Tx<'_>| consents::withdraw(tx, consent, "test", now);
-            self.db.write(self.tenant, unit).await.unwrap();
-        }
+        self.withdraw().await;
         if self.hangs.load(Ordering::SeqCst) {
             std::future::pending::<()>().await;
         }
         match self.fails.load(Ordering::SeqCst) {
             true => Err(ToolFailure::transient("busy", "the line is busy")),
             false => Ok(ToolOutput::new(json!({ "score": 741 }))),
+        }
+    }
+
+    async fn look_up(&self, _permit: &Permit) -> Result<LookupOutcome, ToolFailure> {
+        self.withdraw().await;
+        Ok(LookupOutcome::DidNot)
+    }
+}
+
+impl Bureau {
+    /// What is to be withdrawn while it is asked.
+    async fn withdraw(&self) {
+        let withdrawn = self.withdraws.lock().unwrap().take();
+        if let Some(consent) = withdrawn {
+            let now = self.clock.now();
+            let unit = move |tx: &mut Tx<'_>| consents::withdraw(tx, consent, "test", now);
+            self.db.write(self.tenant, unit).await.unwrap();
         }
     }
 }
@@ -87,6 +99,7 @@ fn build_registry(bureau: &Bureau, transient: bool) -> ToolRegistry {
     registry.add(spec("score", Effect::Read), foreign(), far()).unwrap();
     let own = ToolHandler::Read(Arc::new(OwnBooks(bureau.asked.clone())));
     registry.add(spec("own_score", Effect::Read), house(), own).unwrap();
+    registry.add(spec("report", Effect::Checked), foreign(), far()).unwrap();
     let lends = ToolSpec { dangerous: true, ..spec("lend", Effect::Keyed) };
     registry.add(lends, foreign(), far()).unwrap();
     let other = ToolSpec { consent: Some("marketing".parse().unwrap()), ..spec("advertise", Effect::Read) };
@@ -367,6 +380,28 @@ on_both_engines! {
         let stored = lender.shop.act(&test.db, act).await.unwrap();
         assert!(stored.is_spent() && stored.state == ActState::Failed, "{stored:?}");
         assert_eq!(lender.asked(), 2, "nobody is there who could hear it");
+    }
+
+    async fn a_write_that_is_taken_over_is_not_made_after_they_withdrew(test: TestDb) {
+        let lender = Lender::agreed(&test).await;
+        lender.bureau.hangs.store(true, Ordering::SeqCst);
+        let want = lender.shop.want("report", json!({ "of": "Asha" }));
+        let (act, dispatcher) = (want.act, lender.shop.dispatcher.clone());
+        let call = tokio::spawn(async move { dispatcher.call(want, Arc::new(NoActJournal)).await });
+        wait_until(async || lender.asked() == 2).await;
+        call.abort();
+        lender.bureau.hangs.store(false, Ordering::SeqCst);
+        // They do while it is looked up whether it happened.
+        *lender.bureau.withdraws.lock().unwrap() = Some(lender.consents().await[0].id);
+        test.clock.advance(Duration::from_secs(120));
+        wait_until(async || {
+            lender.shop.dispatcher.sweep(Arc::new(NoActJournal)).await.unwrap();
+            lender.shop.act(&test.db, act).await.unwrap().state != ActState::Intended
+        })
+        .await;
+        let stored = lender.shop.act(&test.db, act).await.unwrap();
+        assert_eq!((stored.state, &stored.result.unwrap()["code"]), (ActState::Failed, &json!("no_consent")));
+        assert_eq!(lender.asked(), 2, "it did not happen, and is not done");
     }
 
     async fn what_is_withdrawn_between_tries_is_not_tried_again(test: TestDb) {
