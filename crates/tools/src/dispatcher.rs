@@ -477,9 +477,10 @@ fn save_undo(tx: &mut Tx<'_>, answer: &ToolAnswer, now: Timestamp) -> Result<()>
     Ok(acts::offer_undo(tx, *act, &step, now.plus(undo.holds))?)
 }
 
-/// Who has left, or is gone, is nobody: the act stays theirs, and is refused where it is not open to anybody.
+/// As they are now, whomever they have turned out to be. Who has left, or is gone, is nobody: the act stays theirs, and is refused
+/// where it is not open to anybody. It keeps the id that it was proposed under, since that is a part of what was agreed to.
 fn load_principal(tx: &mut Tx<'_>, person: PersonId) -> Result<Principal> {
-    let found = persons::find(tx, person)?.map(|known| known.principal(tx));
+    let found = persons::find_living(tx, person)?.map(|known| known.principal(tx));
     let principal = found.unwrap_or_else(|| Principal::anonymous(tx.tenant()));
     Ok(Principal { person: Some(person), ..principal })
 }

@@ -5,13 +5,13 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use async_trait::async_trait;
-use munshi_identity::Principal;
+use munshi_identity::{Person, Principal, persons};
 use munshi_safety::acts::{ActState, Permit};
 use munshi_safety::approvals::{
     self, AnswerSource, Approval, ApprovalAnswer, ApprovalAnswerOutcome, ApprovalCoverage, ApprovalDecision,
 };
 use munshi_safety::consents::{self, ConsentState, PurposeConsent};
-use munshi_safety::pipeline::{ConsentGiver, ConsentReason};
+use munshi_safety::pipeline::{CallerAudience, ConsentGiver, ConsentReason};
 use munshi_store::{Db, PageRequest, Tx};
 use munshi_test_support::{TestDb, on_both_engines, wait_until};
 use munshi_tools::{
@@ -88,7 +88,7 @@ fn build_registry(bureau: &Bureau, transient: bool) -> ToolRegistry {
     let spec = |name: &str, effect: Effect| ToolSpec {
         parameters: json!({ "type": "object", "properties": { "of": { "type": "string" } } }),
         effect,
-        reach: Reach::Business,
+        reach: Reach::Person,
         timeout: Duration::from_secs(2),
         consent: Some("credit_check".parse().unwrap()),
         transient: transient && !effect.writes(),
@@ -340,6 +340,33 @@ on_both_engines! {
             lender.withdraw_as(into).await;
             test.clock.advance(Duration::from_secs(60));
         }
+    }
+
+    async fn who_turned_out_to_be_somebody_else_says_yes_to_what_they_asked(test: TestDb) {
+        let lender = Lender::open(&test).await;
+        let met = Person::new(&test.ids, "Asha's phone", test.clock.now());
+        let (from, into) = (met.id, lender.shop.staff.person.unwrap());
+        let add = move |tx: &mut Tx<'_>| -> munshi_store::Result<Principal> {
+            persons::upsert(tx, &met)?;
+            Ok(met.principal(tx))
+        };
+        let visitor = test.db.write(lender.shop.tenant, add).await.unwrap();
+        let mut want = lender.shop.want("score", json!({ "of": "Asha" }));
+        (want.caller.principal, want.caller.door) = (visitor, CallerAudience::Public);
+        let ToolAnswer::Waiting(question) = lender.shop.call(want).await else { panic!("they are not asked") };
+        let merge = move |tx: &mut Tx<'_>| -> Result<(), munshi_safety::Error> {
+            persons::merge(tx, from, into)
+                .map_err(|error| munshi_safety::Error::Invalid(error.to_string()))?;
+            approvals::move_asker(tx, from, into)?;
+            consents::move_person(tx, from, into)?;
+            Ok(())
+        };
+        test.db.write(lender.shop.tenant, merge).await.unwrap();
+        lender.agree(&question).await;
+        let answer = lender.shop.resume(question.act).await;
+        assert!(matches!(answer, ToolAnswer::Done(_)), "{answer:?}");
+        let act = lender.shop.act(&test.db, question.act).await.unwrap();
+        assert_eq!(act.consent, Some(lender.consents().await[0].id));
     }
 
     async fn what_is_withdrawn_while_it_is_asked_is_not_told(test: TestDb) {
