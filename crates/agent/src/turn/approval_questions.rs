@@ -105,24 +105,8 @@ impl Turn {
 
     /// What is asked about, in the person's own language as far as the tool has words in it.
     pub(super) fn describe_approval(&self, approval: &Approval, notes: &StageNotes) -> String {
-        let Some(purpose) = &approval.question.purpose else { return self.describe_act(approval, notes) };
-        // What they agree to stands there to the letter; the act itself where more than that is asked about it.
-        match approval.question.reasons.len() {
-            1 => purpose.words.clone(),
-            _ => format!("{}\n{}", purpose.words, self.describe_act(approval, notes)),
-        }
-    }
-
-    fn describe_act(&self, approval: &Approval, notes: &StageNotes) -> String {
         let told = self.describe_in_phrases(approval, notes).or_else(|| quote_only_text(&approval.arguments));
-        // What is stored of a question about a purpose begins with the purpose.
-        let stored = || match &approval.question.purpose {
-            Some(purpose) => {
-                approval.words.strip_prefix(&purpose.words).unwrap_or_default().trim().to_owned()
-            }
-            None => approval.words.clone(),
-        };
-        told.unwrap_or_else(stored)
+        approval.render_question(told)
     }
 
     /// In the tool's own words, and what packs name of it.

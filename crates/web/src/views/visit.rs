@@ -112,13 +112,13 @@ pub(crate) struct VisitApproval {
 }
 
 impl VisitApproval {
-    /// In a voice as far as the tool has words in it.
+    /// In a voice as far as the tool has words in it; what somebody agrees to, to the letter.
     pub(crate) fn new(approval: &Approval, yours: bool, (tools, voice): (&[Arc<ToolSpec>], Locale)) -> Self {
         let spec = tools.iter().find(|spec| spec.name.as_str() == approval.tool);
         let told = spec.and_then(|spec| act_words::render(spec, &approval.arguments, voice));
         Self {
             id: approval.id,
-            words: told.unwrap_or_else(|| approval.words.clone()),
+            words: approval.render_question(told),
             digest: approval.digest.to_string(),
             state: approval.state.into(),
             yours: yours && approval.state == ApprovalStatus::Pending,

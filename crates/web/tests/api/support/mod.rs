@@ -254,6 +254,7 @@ impl Installation {
         let routes = routes().merge(pack_operation_routes(&packs));
         let visits = VisitorServices {
             proofs: Arc::new(proofs),
+            tools: vec![Arc::new(tools::score_spec())],
             packs,
             pack_services: pack_services.clone(),
             ..VisitorServices::default()

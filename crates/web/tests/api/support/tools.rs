@@ -14,7 +14,7 @@ use munshi_test_support::PATIENCE;
 use munshi_tools::{
     LookupOutcome, ReadToolHandler, RemoteToolHandler, ToolFailure, ToolHandler, ToolOutput, ToolRegistry,
 };
-use munshi_types::{Effect, Reach, ToolSpec};
+use munshi_types::{Effect, Language, Reach, ToolSpec};
 use serde_json::json;
 
 /// What was done to the world outside.
@@ -97,6 +97,13 @@ impl ReadToolHandler for Fixture {
     }
 }
 
+/// What somebody has to agree to before it is called for them; where no policy declares it, nobody is offered it.
+pub(crate) fn score_spec() -> ToolSpec {
+    let phrases = [(Language::English, vec!["look up {text}".to_owned()])].into();
+    let consent = "credit_check".parse().ok();
+    ToolSpec { reach: Reach::Anyone, consent, phrases, ..build_spec("score", Effect::Read) }
+}
+
 pub(crate) fn registry(world: &Arc<World>) -> ToolRegistry {
     let house = build_house_connector;
     let mut registry = ToolRegistry::default();
@@ -106,6 +113,8 @@ pub(crate) fn registry(world: &Arc<World>) -> ToolRegistry {
     registry.add(note, house(), ToolHandler::Write(Arc::new(NoteTool))).unwrap();
     let show = ToolSpec { reach: Reach::Anyone, ..build_spec("show", Effect::Read) };
     registry.add(show, house(), ToolHandler::Read(Arc::new(Show))).unwrap();
+    let score = ToolHandler::Read(Arc::new(Count(world.clone())));
+    registry.add(score_spec(), house(), score).unwrap();
     let grave = ToolSpec { dangerous: true, ..build_spec("wipe", Effect::Keyed) };
     for (name, answer) in [
         ("test_simple_text", Ok("This is a simple text response for testing.")),

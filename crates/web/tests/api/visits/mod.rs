@@ -1,6 +1,7 @@
 //! People at a page: who they are, what they see, and what keeps them.
 
 mod clients;
+mod consents;
 mod seats;
 
 use axum::body::Body;
@@ -68,7 +69,7 @@ impl Browser {
         request.header("content-type", "application/json").body(body.unwrap_or_default()).unwrap()
     }
 
-    async fn call(
+    pub(crate) async fn call(
         &self,
         house: &Installation,
         method: &str,

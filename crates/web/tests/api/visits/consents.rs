@@ -1,0 +1,61 @@
+//! What somebody at a page has to agree to before a tool is called for them.
+
+use munshi_test_app::notes::OPEN_POLICY;
+use munshi_test_support::TestDb;
+use munshi_test_support::models::ScriptedTurn;
+use serde_json::{Value, json};
+
+use super::{Browser, FRONT, cookie};
+use crate::api::support::{Installation, files};
+
+const WORDS: &str = "May we look up your credit? You can take it back.";
+const PURPOSES: &str = "[consent.purposes.credit_check]\ndays = 30\n\
+    words = \"May we look up your credit? You can take it back.\"\n";
+const AGENT: &str = "name = \"Plain\"\ntools = [\"score\"]\n\
+                     [policy]\nautonomy = \"act\"\nread = [\"*\"]\nwrite = [\"*\"]\n";
+
+/// A shop whose agent can look up what somebody has to agree to.
+async fn opened(test: &TestDb, script: impl IntoIterator<Item = ScriptedTurn>) -> Installation {
+    let house = Installation::open(test, script).await;
+    let policy = format!("{OPEN_POLICY}{PURPOSES}");
+    house.apply_tenant(&files("shop").with_agent(AGENT).with_policy(&policy)).await;
+    house
+}
+
+fn look() -> ScriptedTurn {
+    ScriptedTurn::call("score", &json!({ "text": "Asha" }))
+}
+
+/// Somebody who was just asked, and the question.
+async fn asked(house: &Installation) -> (Browser, Value) {
+    let (headers, told) = Browser::default().say(house, "how is my credit?", "1").await;
+    assert_eq!(told.last().unwrap().data["state"], "waiting_approval", "{told:?}");
+    let known = Browser::default().with("cookie", cookie(&headers));
+    let (_, thread) = known.get(house, FRONT).await;
+    (known, thread["approvals"][0].clone())
+}
+
+async fn agree(house: &Installation, known: &Browser, question: &Value) {
+    let path = format!("{FRONT}/approvals/{}/grant", question["id"].as_str().unwrap());
+    let body = json!({ "digest": question["digest"] });
+    let (status, answered, _) = known.call(house, "POST", &path, Some(body)).await;
+    assert_eq!((status, &answered["state"]), (200, &json!("granted")), "{answered}");
+}
+
+on_both! {
+    async fn the_page_asks_in_the_words_that_are_recorded(test: TestDb) {
+        let house = opened(&test, [look(), ScriptedTurn::text("It is good.")]).await;
+        let (known, question) = asked(&house).await;
+        let words = question["words"].as_str().unwrap();
+        assert!(words.starts_with(WORDS) && question["yours"] == true, "{question}");
+        agree(&house, &known, &question).await;
+        let read = |tx: &mut munshi_store::Tx<'_>| -> munshi_store::Result<Vec<munshi_types::ConsentId>> {
+            tx.all("SELECT id FROM consents WHERE tenant_id = $1", munshi_store::params![], |row| row.get(0))
+        };
+        let given = house.db.read(house.shop.tenant, read).await.unwrap();
+        let id = given[0];
+        let read = move |tx: &mut munshi_store::Tx<'_>| munshi_safety::consents::find(tx, id);
+        let consent = house.db.read(house.shop.tenant, read).await.unwrap().unwrap();
+        assert!(words.starts_with(&consent.words), "{words}");
+    }
+}
