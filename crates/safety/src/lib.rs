@@ -50,6 +50,7 @@ pub const MIGRATIONS: &[Migration] = &[
     migration!("0083_consents"),
     migration!("0086_acts_by_person"),
     migration!("0091_consent_sources"),
+    migration!("0092_consent_wordings"),
 ];
 
 /// Rows from before they were sealed, for those who seal them.

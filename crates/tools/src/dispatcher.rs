@@ -354,7 +354,7 @@ impl ToolDispatcher {
 
     /// For whoever calls the tool of a permit.
     pub(crate) fn check_consent(&self, permit: &Permit) -> ConsentCheck {
-        ConsentCheck::new(&self.db, &self.clock, permit)
+        ConsentCheck::new(&self.db, (&self.act_services, &self.clock), permit)
     }
 
     /// Held while a tool is called that writes.
@@ -382,7 +382,7 @@ impl ToolDispatcher {
         self.db
             .write(permit.tenant(), move |tx| -> Result<ToolAnswer> {
                 let now = clock.now();
-                let (outcome, done) = match holds_in(tx, &permit, now)? {
+                let (outcome, done) = match holds_in(tx, &act_services, &permit, now)? {
                     true => in_transaction::read(tx, look.as_ref(), &prepared, &permit),
                     false => (no_consent_outcome(), None),
                 };
@@ -437,7 +437,7 @@ impl ToolDispatcher {
             .write(permit.tenant(), move |tx| -> Result<ToolAnswer> {
                 let now = clock.now();
                 // What was looked up while they took it back is not used; what was written stands.
-                let called = match !permit.effect().writes() && !holds_in(tx, &permit, now)? {
+                let called = match !permit.effect().writes() && !holds_in(tx, &act_services, &permit, now)? {
                     true => no_consent_result(&permit, EffectCertainty::No),
                     false => called,
                 };

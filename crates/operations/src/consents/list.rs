@@ -4,7 +4,7 @@ use munshi_identity::keys::{ApiAccess, Area};
 use munshi_pack::operation::{
     CallerClass, ListView, Operation, OperationEffect, OperationError, OperationSpec, RouteMethod,
 };
-use munshi_safety::consents;
+use munshi_safety::{consents, policy};
 
 use super::ConsentView;
 use crate::list_input::list_input;
@@ -43,8 +43,10 @@ impl Operation<HouseServices> for ListConsents {
         let (request, now) = (input.page().page_request()?, call.now);
         let read = call.read(move |tx| {
             let person = find(tx, &input.id)?;
-            Ok(consents::list(tx, person.id, &request)?)
+            let (_, policy) = policy::load_current(tx)?;
+            Ok((consents::list(tx, person.id, &request)?, policy.consent))
         });
-        Ok(ListView::from_page(read.await?, |consent| Some(ConsentView::of(consent, now))))
+        let (page, rules) = read.await?;
+        Ok(ListView::from_page(page, |consent| Some(ConsentView::of(consent, &rules, now))))
     }
 }

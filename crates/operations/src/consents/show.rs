@@ -4,7 +4,7 @@ use munshi_identity::keys::{ApiAccess, Area};
 use munshi_pack::operation::{
     CallerClass, Operation, OperationEffect, OperationError, OperationSpec, RouteMethod,
 };
-use munshi_safety::consents;
+use munshi_safety::{consents, policy};
 use munshi_types::ConsentId;
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
@@ -40,9 +40,12 @@ impl Operation<HouseServices> for ShowConsent {
     };
 
     async fn run(call: &HouseCall, input: ConsentInput) -> Result<ConsentView, OperationError> {
-        let found = call.read(move |tx| Ok(consents::find(tx, input.id)?)).await?;
-        let found = found.ok_or_else(|| not_found(input.id))?;
-        Ok(ConsentView::of(found, call.now))
+        let read = call.read(move |tx| {
+            let found = consents::find(tx, input.id)?.ok_or_else(|| not_found(input.id))?;
+            Ok((found, policy::load_current(tx)?.1))
+        });
+        let (found, policy) = read.await?;
+        Ok(ConsentView::of(found, &policy.consent, call.now))
     }
 }
 

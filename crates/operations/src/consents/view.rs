@@ -1,6 +1,7 @@
 //! A consent as it is shown.
 
 use munshi_safety::consents::{ConsentState, PurposeConsent};
+use munshi_safety::policy::ConsentRules;
 use munshi_types::{ApprovalId, ConsentId, KeyId, MessageId, PersonId, Timestamp};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
@@ -15,7 +16,7 @@ pub struct ConsentView {
     pub person: PersonId,
     #[schema(example = "credit_check")]
     pub purpose: String,
-    /// `valid`, `ended` or `withdrawn`.
+    /// `valid`, `ended`, `withdrawn`, or `outdated` if the policy asks in other words or for another time by now, or not at all.
     #[schema(value_type = String, example = "valid")]
     pub state: ConsentState,
     /// What the person was asked, to the letter.
@@ -48,9 +49,9 @@ pub struct ConsentView {
 }
 
 impl ConsentView {
-    pub(super) fn of(consent: PurposeConsent, now: Timestamp) -> Self {
+    pub(super) fn of(consent: PurposeConsent, rules: &ConsentRules, now: Timestamp) -> Self {
         Self {
-            state: consent.state(now),
+            state: consent.state(rules, now),
             id: consent.id,
             person: consent.person,
             purpose: consent.purpose.to_string(),

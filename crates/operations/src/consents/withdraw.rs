@@ -4,7 +4,7 @@ use munshi_identity::keys::{ApiAccess, Area};
 use munshi_pack::operation::{
     CallerClass, Operation, OperationEffect, OperationError, OperationSpec, RouteMethod,
 };
-use munshi_safety::consents;
+use munshi_safety::{consents, policy};
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 use utoipa::ToSchema;
@@ -51,10 +51,11 @@ impl Operation<HouseServices> for WithdrawConsent {
                 let payload = json!({ "purpose": consent.purpose, "person": consent.person, "ended": ended });
                 tx.note("consent.withdrawn", consent.id.to_string(), payload);
             }
-            Ok((consent, ended > 0))
+            let (_, policy) = policy::load_current(tx)?;
+            Ok((ConsentView::of(consent, &policy.consent, now), ended > 0))
         });
         let (consent, changed) = withdrawn.await?;
-        Ok(WithdrawnConsentView { consent: ConsentView::of(consent, now), changed })
+        Ok(WithdrawnConsentView { consent, changed })
     }
 }
 

@@ -64,7 +64,9 @@ impl DecisionStore for TxDecisionStore<'_, '_> {
         let Some(person) = ask.caller.principal.person else { return Ok(PurposeStanding::Unasked) };
         // They may have turned out to be somebody known since they asked, and theirs is what that one agreed to.
         let living = persons::find_living(self.tx, person)?.map_or(person, |living| living.id);
-        if let Some(consent) = consents::find_valid(self.tx, living, purpose, self.now)? {
+        if let Some(consent) =
+            consents::find_valid(self.tx, &ask.policy.consent, (living, purpose), self.now)?
+        {
             return Ok(PurposeStanding::Given(consent));
         }
         let refused = match ask.caller.run {

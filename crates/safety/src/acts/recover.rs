@@ -143,7 +143,7 @@ pub fn recover(
     if act.is_transient {
         return mark_failed(tx, act_services, &act, now);
     }
-    if !is_still_consented(tx, &act, now)? {
+    if !is_still_consented(tx, act_services, &act, now)? {
         return match act.effect.writes() {
             true => mark_unknown(tx, act_services, &act, cost, now),
             false => mark_failed(tx, act_services, &act, now),
@@ -180,8 +180,15 @@ fn is_still_permitted(
 }
 
 /// Whether the person still agrees to what it is for.
-fn is_still_consented(tx: &mut Tx<'_>, act: &Act, now: Timestamp) -> Result<bool> {
-    act.consent.map_or(Ok(true), |consent| consents::is_valid(tx, consent, now))
+fn is_still_consented(
+    tx: &mut Tx<'_>,
+    act_services: &ActServices,
+    act: &Act,
+    now: Timestamp,
+) -> Result<bool> {
+    let Some(consent) = act.consent else { return Ok(true) };
+    let policy = act_services.load_policy(tx)?;
+    consents::is_valid(tx, &policy.consent, consent, now)
 }
 
 fn build_retry_permit(tx: &Tx<'_>, act: Act, cost: Option<Money>, timeout: Duration) -> Result<Permit> {

@@ -9,7 +9,7 @@ use serde_json::json;
 use super::{Approval, ApprovalKind, ApprovalStatus, approvers, store};
 use crate::acts::{self, ActDigest, ActServices};
 use crate::audit::{self, AuditActor, AuditActorKind, AuditEvent, NewAuditEntry};
-use crate::consents;
+use crate::consents::{self, PurposeQuestion};
 use crate::error::Result;
 
 /// What somebody said, and what they had before them.
@@ -142,7 +142,9 @@ pub fn answer(
         return Ok(current.map_or(ApprovalAnswerOutcome::Unknown, ApprovalAnswerOutcome::Already));
     }
     apply_to_act(tx, &approval, said.answer, now)?;
-    if let Some(question) = consent {
+    if let Some(question) = consent
+        && is_asked_so(tx, act_services, question)?
+    {
         consents::give(tx, act_services, (&approval, question), said, now)?;
     }
     if (approval.kind, said.answer) == (ApprovalKind::Act, ApprovalDecision::No) {
@@ -189,6 +191,13 @@ fn is_own_word(tx: &mut Tx<'_>, said: &ApprovalAnswer<'_>) -> Result<bool> {
         (AnswerSource::Message { channel, .. }, None) => Ok(!matches!(channel, Channel::Api | Channel::A2a)),
         (AnswerSource::Page, None) => Ok(true),
     }
+}
+
+/// Whether the policy still asks for the purpose in the words that stood before them. Where it does not, their yes is no consent to what it
+/// asks today: the act is not done, and they are asked anew.
+fn is_asked_so(tx: &mut Tx<'_>, act_services: &ActServices, question: &PurposeQuestion) -> Result<bool> {
+    let policy = act_services.load_policy(tx)?;
+    Ok(policy.consent.asks_so(&question.purpose, &question.wording()))
 }
 
 /// What the answer means for the act itself.

@@ -28,6 +28,7 @@ pub(crate) fn give(
         purpose: question.purpose.clone(),
         words: question.words.clone(),
         language: question.language.clone(),
+        wording: Some(question.wording()),
         approval: approval.id,
         message: said.source.message(),
         given_via: said.via.to_owned(),

@@ -2,7 +2,8 @@
 //!
 //! A tool may name a purpose, and is called for somebody only while they consent to it. Only the person gives a consent, by answering the
 //! question that [`approvals`](crate::approvals) put to them; it is looked for in the transaction that lets an act begin, and once more right
-//! before the tool is called. Whoever withdraws one ends all of theirs for the purpose.
+//! before the tool is called. Whoever withdraws one ends all of theirs for the purpose, and one that was given to other words than the policy has
+//! today holds no longer.
 
 mod erase;
 mod give;
@@ -12,6 +13,8 @@ mod withdraw;
 use munshi_types::tier::{Channel, LanguageCode};
 use munshi_types::{ApprovalId, ConsentId, ConsentPurposeName, KeyId, MessageId, PersonId, Timestamp};
 use serde::{Deserialize, Serialize};
+
+use crate::policy::{ConsentRules, ConsentWording};
 
 pub use erase::PERSONAL_DATA;
 pub(crate) use give::give;
@@ -28,6 +31,8 @@ pub struct PurposeConsent {
     pub words: String,
     /// Of the words, where the policy says it.
     pub language: Option<LanguageCode>,
+    /// What they agreed to, to be compared with what is asked today. None in rows from before it was stored: they hold no longer.
+    pub wording: Option<ConsentWording>,
     /// The question that it answered.
     pub approval: ApprovalId,
     /// The message with which it was given; none where it was given on a page.
@@ -45,10 +50,12 @@ pub struct PurposeConsent {
 }
 
 impl PurposeConsent {
-    pub fn state(&self, now: Timestamp) -> ConsentState {
+    pub fn state(&self, rules: &ConsentRules, now: Timestamp) -> ConsentState {
+        let is_asked_so = |wording: &ConsentWording| rules.asks_so(&self.purpose, wording);
         match self.withdrawn_at {
             Some(_) => ConsentState::Withdrawn,
             None if self.ends_at <= now => ConsentState::Ended,
+            None if !self.wording.as_ref().is_some_and(is_asked_so) => ConsentState::Outdated,
             None => ConsentState::Valid,
         }
     }
@@ -60,6 +67,8 @@ pub enum ConsentState {
     Valid,
     /// Its time is over.
     Ended,
+    /// The policy asks for the purpose otherwise by now, or not at all.
+    Outdated,
     Withdrawn,
 }
 
@@ -71,4 +80,10 @@ pub struct PurposeQuestion {
     pub language: Option<LanguageCode>,
     /// How long it is to hold.
     pub days: u32,
+}
+
+impl PurposeQuestion {
+    pub(crate) fn wording(&self) -> ConsentWording {
+        ConsentWording::compute(&self.words, self.days)
+    }
 }

@@ -10,6 +10,7 @@ use munshi_types::{ConsentId, ConsentPurposeName, Id, PersonId, Timestamp};
 use super::PurposeConsent;
 use crate::acts;
 use crate::error::Result;
+use crate::policy::{ConsentRules, ConsentWording};
 
 const WORDS: SealedColumn = SealedColumn::new("consents", "words").forgotten_as("");
 
@@ -18,8 +19,8 @@ pub(super) fn insert(tx: &mut Tx<'_>, consent: &PurposeConsent) -> Result<()> {
     let words = tx.seal(by, WORDS.cell(consent.id), &consent.words)?;
     tx.execute(
         "INSERT INTO consents (tenant_id, id, person_id, purpose, words, language, approval_id, message_id, given_via,
-           given_at, ends_at, channel, key_id)
-         VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13)",
+           given_at, ends_at, channel, key_id, wording)
+         VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14)",
         params![
             consent.id,
             consent.person,
@@ -32,7 +33,8 @@ pub(super) fn insert(tx: &mut Tx<'_>, consent: &PurposeConsent) -> Result<()> {
             consent.given_at,
             consent.ends_at,
             consent.channel.map(Channel::as_str),
-            consent.key
+            consent.key,
+            consent.wording.as_ref().map(ConsentWording::as_str)
         ],
     )?;
     Ok(())
@@ -41,7 +43,7 @@ pub(super) fn insert(tx: &mut Tx<'_>, consent: &PurposeConsent) -> Result<()> {
 pub fn find(tx: &mut Tx<'_>, id: ConsentId) -> Result<Option<PurposeConsent>> {
     Ok(tx.optional(
         "SELECT id, person_id, purpose, words, language, approval_id, message_id, given_via, given_at, ends_at,
-                withdrawn_at, withdrawn_via, channel, key_id
+                withdrawn_at, withdrawn_via, channel, key_id, wording
          FROM consents WHERE tenant_id = $1 AND id = $2",
         params![id],
         read,
@@ -61,30 +63,37 @@ pub(super) fn find_for_update(tx: &mut Tx<'_>, id: ConsentId) -> Result<Option<P
     locked.map_or(Ok(None), |id| find(tx, id))
 }
 
-/// The consent that somebody's acts for a purpose may rest on at this moment: the one that holds longest.
+/// The consent that somebody's acts for a purpose may rest on at this moment: of those that were given to what is asked today, the one that
+/// holds longest.
 pub fn find_valid(
     tx: &mut Tx<'_>,
-    person: PersonId,
-    purpose: &ConsentPurposeName,
+    rules: &ConsentRules,
+    (person, purpose): (PersonId, &ConsentPurposeName),
     now: Timestamp,
 ) -> Result<Option<ConsentId>> {
-    Ok(tx.optional(
-        "SELECT id FROM consents
+    let open: Vec<(ConsentId, Option<ConsentWording>)> = tx.all(
+        "SELECT id, wording FROM consents
          WHERE tenant_id = $1 AND person_id = $2 AND purpose = $3 AND withdrawn_at IS NULL AND ends_at > $4
-         ORDER BY ends_at DESC, id DESC LIMIT 1",
+         ORDER BY ends_at DESC, id DESC LIMIT 100",
         params![person, purpose.as_str(), now],
-        |row| row.get(0),
-    )?)
+        |row| Ok((row.get(0)?, row.get::<Option<String>>(1)?.map(ConsentWording::from_stored))),
+    )?;
+    let is_asked_so = |wording: &ConsentWording| rules.asks_so(purpose, wording);
+    let valid = open.into_iter().find(|(_, wording)| wording.as_ref().is_some_and(is_asked_so));
+    Ok(valid.map(|(id, _)| id))
 }
 
 /// Whether an act may still rest on this one.
-pub fn is_valid(tx: &mut Tx<'_>, id: ConsentId, now: Timestamp) -> Result<bool> {
-    let found = tx.optional(
-        "SELECT 1 FROM consents WHERE tenant_id = $1 AND id = $2 AND withdrawn_at IS NULL AND ends_at > $3",
+pub fn is_valid(tx: &mut Tx<'_>, rules: &ConsentRules, id: ConsentId, now: Timestamp) -> Result<bool> {
+    let open: Option<(String, Option<String>)> = tx.optional(
+        "SELECT purpose, wording FROM consents
+         WHERE tenant_id = $1 AND id = $2 AND withdrawn_at IS NULL AND ends_at > $3",
         params![id, now],
-        |_| Ok(()),
+        |row| Ok((row.get(0)?, row.get(1)?)),
     )?;
-    Ok(found.is_some())
+    let Some((purpose, Some(wording))) = open else { return Ok(false) };
+    let wording = ConsentWording::from_stored(wording);
+    Ok(purpose.parse().is_ok_and(|purpose| rules.asks_so(&purpose, &wording)))
 }
 
 /// Those of one person, newest first or the other way round.
@@ -92,7 +101,7 @@ pub fn list(tx: &mut Tx<'_>, person: PersonId, request: &PageRequest) -> Result<
     let rows = tx.all(
         request.choose(sql_in_both_orders!(
             "SELECT id, person_id, purpose, words, language, approval_id, message_id, given_via, given_at, ends_at,
-                    withdrawn_at, withdrawn_via, channel, key_id
+                    withdrawn_at, withdrawn_via, channel, key_id, wording
              FROM consents WHERE tenant_id = $1 AND (given_at, id) < ($2, $3) AND person_id = $4
              ORDER BY given_at DESC, id DESC LIMIT $5"
         )),
@@ -158,6 +167,7 @@ fn read(row: &Row<'_>) -> munshi_store::Result<PurposeConsent> {
         person: row.get("person_id")?,
         purpose: row.get::<String>("purpose")?.parse().map_err(|_| odd("purpose"))?,
         words: row.get_sealed("words", WORDS.cell(id))?,
+        wording: row.get::<Option<String>>("wording")?.map(ConsentWording::from_stored),
         language: language.map(|code| code.parse().map_err(|_| odd("language"))).transpose()?,
         approval: row.get("approval_id")?,
         message: row.get("message_id")?,

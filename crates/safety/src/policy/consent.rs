@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use munshi_types::ConsentPurposeName;
 use munshi_types::tier::LanguageCode;
 use serde::{Deserialize, Deserializer, Serialize};
+use sha2::{Digest, Sha256};
 
 /// Ten years: by then nobody knows what they agreed to.
 pub(super) const MOST_DAYS: u32 = 3_650;
@@ -22,6 +23,32 @@ impl ConsentRules {
     /// Whether a tool that names this may be offered.
     pub fn declares(&self, purpose: Option<&ConsentPurposeName>) -> bool {
         purpose.is_none_or(|purpose| self.purposes.contains_key(purpose))
+    }
+
+    /// Whether people are asked for this purpose in these words today. Who agreed to others, or for another time, has not agreed to these.
+    pub fn asks_so(&self, purpose: &ConsentPurposeName, wording: &ConsentWording) -> bool {
+        self.purposes.get(purpose).is_some_and(|purpose| purpose.wordings().any(|known| known == *wording))
+    }
+}
+
+/// What somebody agrees to, by its hash: the words, and for how long.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[serde(transparent)]
+pub struct ConsentWording(String);
+
+impl ConsentWording {
+    pub fn compute(words: &str, days: u32) -> Self {
+        let hash = Sha256::new().chain_update(days.to_be_bytes()).chain_update(words).finalize();
+        Self(hash.iter().take(16).map(|byte| format!("{byte:02x}")).collect())
+    }
+
+    /// As it is stored.
+    pub(crate) fn from_stored(text: String) -> Self {
+        Self(text)
+    }
+
+    pub(crate) fn as_str(&self) -> &str {
+        &self.0
     }
 }
 
@@ -68,10 +95,20 @@ impl ConsentPurpose {
     }
 
     pub(super) fn holds_nul(&self) -> bool {
-        match &self.words {
-            ConsentWords::One(text) => text.contains('\0'),
-            ConsentWords::ByLanguage(texts) => texts.values().any(|text| text.contains('\0')),
-        }
+        self.texts().any(|text| text.contains('\0'))
+    }
+
+    /// Each of its texts, in whichever language.
+    fn texts(&self) -> impl Iterator<Item = &str> {
+        let (one, by_language) = match &self.words {
+            ConsentWords::One(text) => (Some(text), None),
+            ConsentWords::ByLanguage(texts) => (None, Some(texts.values())),
+        };
+        one.into_iter().chain(by_language.into_iter().flatten()).map(String::as_str)
+    }
+
+    fn wordings(&self) -> impl Iterator<Item = ConsentWording> {
+        self.texts().map(|text| ConsentWording::compute(text, self.days))
     }
 }
 
@@ -119,6 +156,27 @@ mod tests {
         }
         let one = ConsentPurpose { days: 1, words: ConsentWords::One("All".to_owned()) };
         assert_eq!(one.choose_words(Some(&code("ta"))), ("All", None));
+    }
+
+    #[test]
+    fn other_words_or_another_time_are_another_wording() {
+        let rules = |days: u32, words: &str| {
+            let text = format!("[consent.purposes.credit_check]\ndays = {days}\nwords = {words}\n");
+            super::super::parse(&text).unwrap().consent
+        };
+        let (purpose, other) = ("credit_check".parse().unwrap(), "marketing".parse().unwrap());
+        let agreed = ConsentWording::compute("May we?", 30);
+        for (days, words, holds) in [
+            (30, "\"May we?\"", true),
+            (30, "{ hi = \"क्या हम?\", en = \"May we?\" }", true),
+            (31, "\"May we?\"", false),
+            (30, "\"May we ask everybody?\"", false),
+            (30, "{ hi = \"क्या हम?\" }", false),
+        ] {
+            let rules = rules(days, words);
+            assert_eq!(rules.asks_so(&purpose, &agreed), holds, "{days} {words}");
+            assert!(!rules.asks_so(&other, &agreed));
+        }
     }
 
     #[test]

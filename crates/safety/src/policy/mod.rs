@@ -15,7 +15,7 @@ use munshi_identity::PermissionRules;
 use munshi_types::{Autonomy, Conduct, TenantPacks, ToolName, ToolSpec};
 use serde::{Deserialize, Deserializer, Serialize};
 
-pub use consent::{ConsentPurpose, ConsentRules, ConsentWords};
+pub use consent::{ConsentPurpose, ConsentRules, ConsentWording, ConsentWords};
 pub use file::{parse, parse_file};
 pub use outbound_redaction::OutboundRedaction;
 pub use residency::{DataResidency, PictureSharing};

@@ -12,6 +12,7 @@ use munshi_safety::approvals::{
 };
 use munshi_safety::consents::{self, ConsentState, PurposeConsent};
 use munshi_safety::pipeline::{CallerAudience, ConsentGiver, ConsentReason};
+use munshi_safety::policy;
 use munshi_store::{Db, PageRequest, Tx};
 use munshi_test_support::{TestDb, on_both_engines, wait_until};
 use munshi_tools::{
@@ -234,6 +235,13 @@ impl<'a> Lender<'a> {
         assert_eq!(ended, 1);
     }
 
+    /// Of the newest consent.
+    async fn state(&self) -> ConsentState {
+        let read = |tx: &mut Tx<'_>| policy::load_current(tx);
+        let (_, policy) = self.test.db.read(self.shop.tenant, read).await.unwrap();
+        self.consents().await[0].state(&policy.consent, self.test.clock.now())
+    }
+
     fn asked(&self) -> u32 {
         self.bureau.asked.load(Ordering::SeqCst)
     }
@@ -264,7 +272,7 @@ on_both_engines! {
         assert!(matches!(lender.ask("own_score").await, ToolAnswer::Done(_)), "once is enough for a purpose");
         test.clock.advance(Duration::from_secs(31 * 24 * 3600));
         lender.question("score").await;
-        assert_eq!((lender.asked(), lender.consents().await[0].state(test.clock.now())), (2, ConsentState::Ended));
+        assert_eq!((lender.asked(), lender.state().await), (2, ConsentState::Ended));
     }
 
     async fn what_nobody_declared_is_never_done(test: TestDb) {
@@ -306,7 +314,7 @@ on_both_engines! {
     async fn what_is_withdrawn_is_used_no_more(test: TestDb) {
         let lender = Lender::agreed(&test).await;
         lender.withdraw().await;
-        assert_eq!(lender.consents().await[0].state(test.clock.now()), ConsentState::Withdrawn);
+        assert_eq!(lender.state().await, ConsentState::Withdrawn);
         for tool in ["score", "own_score"] {
             lender.question(tool).await;
         }
@@ -336,7 +344,7 @@ on_both_engines! {
             test.db.write(lender.shop.tenant, merge).await.unwrap();
             let read = move |tx: &mut Tx<'_>| consents::find(tx, later.id);
             let kept = test.db.read(lender.shop.tenant, read).await.unwrap().unwrap();
-            assert_eq!((kept.person, kept.state(test.clock.now())), (target, ConsentState::Valid));
+            assert_eq!((kept.person, kept.state(&policy::parse(POLICY).unwrap().consent, test.clock.now())), (target, ConsentState::Valid));
             lender.withdraw_as(into).await;
             test.clock.advance(Duration::from_secs(60));
         }
@@ -367,6 +375,37 @@ on_both_engines! {
         assert!(matches!(answer, ToolAnswer::Done(_)), "{answer:?}");
         let act = lender.shop.act(&test.db, question.act).await.unwrap();
         assert_eq!(act.consent, Some(lender.consents().await[0].id));
+    }
+
+    async fn other_words_or_another_time_are_asked_anew(test: TestDb) {
+        let lender = Lender::agreed(&test).await;
+        for changed in [
+            POLICY.replace("your credit?", "you and your family?"),
+            POLICY.replace("days = 30", "days = 3000"),
+            POLICY.replace("words = ", "words.en = ").replace(".credit_check]", ".credit_check]\nwords.hi = \"क्या?\""),
+        ] {
+            lender.shop.set_policy(&test.db, &changed, test.clock.now()).await;
+            let holds = changed.contains("words.en");
+            assert_eq!(matches!(lender.ask("score").await, ToolAnswer::Done(_)), holds, "{changed}");
+            assert_eq!(lender.state().await, if holds { ConsentState::Valid } else { ConsentState::Outdated });
+        }
+        lender.shop.set_policy(&test.db, POLICY, test.clock.now()).await;
+        assert!(matches!(lender.ask("score").await, ToolAnswer::Done(_)), "as it was when they agreed");
+    }
+
+    async fn a_yes_to_words_that_are_no_longer_asked_is_no_consent(test: TestDb) {
+        let lender = Lender::open(&test).await;
+        let question = lender.question("score").await;
+        let changed = POLICY.replace("your credit?", "you and your family?");
+        lender.shop.set_policy(&test.db, &changed, test.clock.now()).await;
+        lender.agree(&question).await;
+        assert!(lender.consents().await.is_empty());
+        assert_eq!(lender.shop.resume(question.act).await.render_for_model()["code"], "no_consent");
+        let again = lender.question("score").await;
+        assert!(again.words.contains("your family?"), "{}", again.words);
+        lender.agree(&again).await;
+        assert!(matches!(lender.shop.resume(again.act).await, ToolAnswer::Done(_)));
+        assert_eq!(lender.asked(), 1);
     }
 
     async fn what_is_withdrawn_while_it_is_asked_is_not_told(test: TestDb) {
