@@ -114,8 +114,9 @@ impl ToolAnswer {
                 told["ok"] = json!(true);
                 label.add_source(told)
             }
-            Self::Failed { stand_in: Some(stand_in), .. } => {
+            Self::Failed { stand_in: Some(stand_in), code, .. } => {
                 let mut told = self.render_for_model();
+                told["code"] = json!(ResultStandIn::keep_code(code));
                 told["detail"] = json!(stand_in.words());
                 told
             }

@@ -156,7 +156,8 @@ on_both! {
         assert_eq!(watched.shop.outcome(&received).await.text, "There is none.");
         watched.assert_unkept(&watched.shop, 1).await;
         let act = watched.acts(&received).await.remove(0);
-        assert_eq!((act.state, &act.result.unwrap()["code"]), (ActState::Failed, &json!("no_such_thing")));
+        assert_eq!((act.state, &act.result.unwrap()["code"]), (ActState::Failed, &json!("failed")));
+        assert!(watched.everything_stored().await.iter().all(|text| !text.contains("no_such_thing")), "a server's own word is what it said");
     }
 
     async fn after_a_crash_it_is_asked_anew(test: TestDb) {
