@@ -28,8 +28,10 @@ pub(crate) fn describe_tool(one: &DirectTool) -> Tool {
         .open_world(connector.origin == ConnectorOrigin::Foreign);
     let mut tool = Tool::new(spec.name.to_string(), spec.description.clone(), schema(spec));
     tool.annotations = Some(annotations);
-    if connector.declares {
-        tool.meta = Some(meta(declare_effects(spec)));
+    let mut declared = if connector.declares { declare_effects(spec) } else { json!({}) };
+    declare_limits(spec, &mut declared);
+    if declared != json!({}) {
+        tool.meta = Some(meta(declared));
     }
     tool
 }
@@ -84,6 +86,16 @@ fn declare_effects(spec: &ToolSpec) -> Value {
     declared
 }
 
+/// What whoever calls it has to keep to, whether or not somebody vouches for the rest.
+fn declare_limits(spec: &ToolSpec, declared: &mut Value) {
+    if spec.transient {
+        declared["transient"] = json!(true);
+    }
+    if let Some(purpose) = &spec.consent {
+        declared["consent"] = json!(purpose);
+    }
+}
+
 /// A binding, which answers.
 pub(crate) fn describe_agent(key: &AuthorizedCaller, binding: &BindingResolution) -> Tool {
     let (human, team) = (&binding.human.body, &binding.team.body);
@@ -128,4 +140,23 @@ fn object(properties: &Value, required: &[&str]) -> Arc<JsonObject> {
     let schema = json!({ "type": "object", "properties": properties, "required": required,
         "additionalProperties": false });
     Arc::new(schema.as_object().cloned().unwrap_or_default())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_may_not_be_kept_and_what_needs_a_consent_is_declared() {
+        let plain =
+            || ToolSpec::read_only("find_record".parse().unwrap(), "Finds a record.", "shop.record.find");
+        let declare = |spec: &ToolSpec| {
+            let mut declared = json!({});
+            declare_limits(spec, &mut declared);
+            declared
+        };
+        assert_eq!(declare(&plain()), json!({}));
+        let spec = ToolSpec { transient: true, consent: "records".parse().ok(), ..plain() };
+        assert_eq!(declare(&spec), json!({ "transient": true, "consent": "records" }));
+    }
 }
