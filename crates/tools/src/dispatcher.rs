@@ -406,13 +406,20 @@ impl ToolDispatcher {
         let (Some(permit), ToolHandler::Remote(far), Some(tenant)) = (rehearsal, &tool.body, tenant) else {
             return Ok(ToolAnswer::Waiting(Box::new(approval)));
         };
-        let outcome = attempts::rehearse(far.as_ref(), &permit, tool.known.spec.timeout).await;
-        approval.rehearsal = render_outcome(&outcome);
+        let outcome = match self.check_consent(&permit).holds().await {
+            true => attempts::rehearse(far.as_ref(), &permit, tool.known.spec.timeout).await,
+            false => no_consent_outcome(),
+        };
         let (act_services, clock) = (self.act_services.clone(), self.clock.clone());
-        let answer = ToolAnswer::Waiting(Box::new(approval));
         self.db
             .write(tenant, move |tx| -> Result<ToolAnswer> {
                 let now = clock.now();
+                let outcome = match holds_in(tx, &act_services, &permit, now)? {
+                    true => outcome,
+                    false => no_consent_outcome(),
+                };
+                approval.rehearsal = render_outcome(&outcome);
+                let answer = ToolAnswer::Waiting(Box::new(approval));
                 let untold = acts::finish(tx, &act_services, permit, &outcome, now)?;
                 journal.record_answer(tx, &answer)?;
                 untold.record(tx, &act_services, now)?;
@@ -436,8 +443,9 @@ impl ToolDispatcher {
         self.db
             .write(permit.tenant(), move |tx| -> Result<ToolAnswer> {
                 let now = clock.now();
-                // What was looked up while they took it back is not used; what was written stands.
-                let called = match !permit.effect().writes() && !holds_in(tx, &act_services, &permit, now)? {
+                // What was looked up or tried out while they took it back is not used; what was written stands.
+                let is_look = !permit.effect().writes() || permit.mode() == PermitMode::Rehearse;
+                let called = match is_look && !holds_in(tx, &act_services, &permit, now)? {
                     true => no_consent_result(&permit, EffectCertainty::No),
                     false => called,
                 };

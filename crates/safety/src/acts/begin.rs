@@ -1,7 +1,7 @@
 //! From a proposal to a permit, a question or a no.
 
 use munshi_store::Tx;
-use munshi_types::{BindingId, Egress, ReservationId, Timestamp};
+use munshi_types::{BindingId, ConsentId, Egress, ReservationId, Timestamp};
 use serde_json::{Value, json};
 
 use super::decision_store::TxDecisionStore;
@@ -65,9 +65,10 @@ pub fn begin(
     }
     let policy = act_services.load_policy(tx)?;
     let ask = PolicyRequest { proposal, policy: &policy, tenant: act_services.load_tenant_status(tx)? };
-    let mut decision_store = TxDecisionStore { tx, act_services, digest, now, reservation: None };
+    let mut decision_store =
+        TxDecisionStore { tx, act_services, digest, now, reservation: None, consent: None };
     let verdict = decide(&ask, &mut decision_store)?;
-    let reservation = decision_store.reservation;
+    let (reservation, consent) = (decision_store.reservation, decision_store.consent);
     let attempt = known.as_ref().map_or(1, |act| act.attempt + i64::from(act.needs_login()));
     let is_marked = proposal.tool.as_ref().is_some_and(|tool| tool.spec.transient);
     let is_transient = is_marked || known.as_ref().is_some_and(|act| act.is_transient);
@@ -80,6 +81,7 @@ pub fn begin(
         digest,
         attempt,
         reservation,
+        consent,
         is_transient,
         shown,
         now,
@@ -160,6 +162,8 @@ struct ActRecorder<'a, 't> {
     /// 1 the first time; more where it was not let in before.
     attempt: i64,
     reservation: Option<ReservationId>,
+    /// What the person has agreed to that it may rest on.
+    consent: Option<ConsentId>,
     /// What its tool says is not kept: it says so now, or said so when the act was proposed.
     is_transient: bool,
     /// What somebody agreed to let leave; there where the act has its row already, and was waiting.
@@ -205,7 +209,8 @@ impl ActRecorder<'_, '_> {
             return Err(Error::Invalid("approval requested for arguments that can't be redacted".to_owned()));
         };
         let differs = (leaving != *self.proposal.arguments).then_some(&leaving);
-        self.write(ActUpdate { leaving: differs, ..ActUpdate::new(ActState::Waiting) })?;
+        let consent = self.consent;
+        self.write(ActUpdate { leaving: differs, consent, ..ActUpdate::new(ActState::Waiting) })?;
         let approval =
             approvals::insert(self.tx, self.act_services, &self.new_approval(&tool, question), self.now)?;
         let payload = json!({ "approval": approval.id, "reasons": approval.question.reasons });
@@ -254,7 +259,7 @@ impl ActRecorder<'_, '_> {
         let (reservation, consent) = (self.reservation, cleared.consent);
         self.write(ActUpdate { reservation, lease, leaving, consent, ..ActUpdate::new(state) })?;
         let permit = self.build_permit(&tool, cleared.arguments, mode);
-        let permit = Permit { reservation, consent, ..permit };
+        let permit = Permit { reservation, ..permit };
         let payload = json!({
             "arguments": self.digest.to_string(), "approval": cleared.approval, "autonomy": cleared.autonomy,
             "consent": consent, "rehearsal": mode == PermitMode::Rehearse,
@@ -273,7 +278,7 @@ impl ActRecorder<'_, '_> {
             attempt: self.attempt,
             is_repeat: false,
             is_transient: self.is_transient,
-            consent: None,
+            consent: self.consent,
             began_at: self.now,
             reservation: None,
             cost: tool.spec.cost,

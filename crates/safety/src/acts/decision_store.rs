@@ -2,7 +2,7 @@
 
 use munshi_identity::{ContactAddress, Person, persons};
 use munshi_store::Tx;
-use munshi_types::{ConsentPurposeName, ReservationId, Timestamp};
+use munshi_types::{ConsentId, ConsentPurposeName, ReservationId, Timestamp};
 
 use super::digest::ActDigest;
 use super::limits::{self, ActCapacity};
@@ -20,6 +20,8 @@ pub(super) struct TxDecisionStore<'a, 't> {
     pub now: Timestamp,
     /// What was set aside on the way.
     pub reservation: Option<ReservationId>,
+    /// What the person has agreed to, where the tool needs that.
+    pub consent: Option<ConsentId>,
 }
 
 impl DecisionStore for TxDecisionStore<'_, '_> {
@@ -67,6 +69,7 @@ impl DecisionStore for TxDecisionStore<'_, '_> {
         if let Some(consent) =
             consents::find_valid(self.tx, &ask.policy.consent, (living, purpose), self.now)?
         {
+            self.consent = Some(consent);
             return Ok(PurposeStanding::Given(consent));
         }
         let refused = match ask.caller.run {

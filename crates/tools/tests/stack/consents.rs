@@ -57,6 +57,11 @@ impl RemoteToolHandler for Bureau {
         }
     }
 
+    async fn rehearse(&self, _permit: &Permit) -> Result<ToolOutput, ToolFailure> {
+        self.withdraw().await;
+        Ok(ToolOutput::new(json!({ "would_lend": 5_000 })))
+    }
+
     async fn look_up(&self, _permit: &Permit) -> Result<LookupOutcome, ToolFailure> {
         self.withdraw().await;
         Ok(LookupOutcome::DidNot)
@@ -101,7 +106,7 @@ fn build_registry(bureau: &Bureau, transient: bool) -> ToolRegistry {
     let own = ToolHandler::Read(Arc::new(OwnBooks(bureau.asked.clone())));
     registry.add(spec("own_score", Effect::Read), house(), own).unwrap();
     registry.add(spec("report", Effect::Checked), foreign(), far()).unwrap();
-    let lends = ToolSpec { dangerous: true, ..spec("lend", Effect::Keyed) };
+    let lends = ToolSpec { dangerous: true, dry_run: true, ..spec("lend", Effect::Keyed) };
     registry.add(lends, foreign(), far()).unwrap();
     let other = ToolSpec { consent: Some("marketing".parse().unwrap()), ..spec("advertise", Effect::Read) };
     registry.add(other, foreign(), far()).unwrap();
@@ -468,6 +473,21 @@ on_both_engines! {
         let stored = lender.shop.act(&test.db, act).await.unwrap();
         assert_eq!((stored.state, &stored.result.unwrap()["code"]), (ActState::Failed, &json!("no_consent")));
         assert_eq!(lender.asked(), 2, "it did not happen, and is not done");
+    }
+
+    async fn what_is_tried_out_rests_on_what_they_agreed_to(test: TestDb) {
+        let lender = Lender::agreed(&test).await;
+        let consent = lender.consents().await[0].id;
+        let question = lender.question("lend").await;
+        assert_eq!(question.rehearsal, Some(json!({ "would_lend": 5_000 })));
+        assert_eq!(lender.shop.act(&test.db, question.act).await.unwrap().consent, Some(consent));
+        *lender.bureau.withdraws.lock().unwrap() = Some(consent);
+        let question = lender.question("lend").await;
+        let id = question.id;
+        let stored = test.db.read(lender.shop.tenant, move |tx| approvals::find(tx, id)).await.unwrap().unwrap();
+        for shown in [question, stored] {
+            assert_eq!(shown.rehearsal.unwrap()["code"], "no_consent", "they took it back meanwhile");
+        }
     }
 
     async fn what_is_withdrawn_between_tries_is_not_tried_again(test: TestDb) {
