@@ -77,6 +77,13 @@ impl PseudonymTable {
         &self.met
     }
 
+    /// The same with more people whom the conversation has met.
+    #[must_use]
+    pub fn with_names(mut self, names: impl IntoIterator<Item = String>) -> Self {
+        self.add_names(names);
+        self
+    }
+
     /// Says whether there was anybody new.
     pub(super) fn add_names(&mut self, names: impl IntoIterator<Item = String>) -> bool {
         let known: HashSet<String> = self.met.iter().cloned().collect();

@@ -3,6 +3,7 @@
 use std::fmt;
 use std::sync::{Arc, Mutex, PoisonError};
 
+use munshi_lang::text_words::TextWords;
 use munshi_llm::ChatRequest;
 use munshi_llm::chat::ReplyFormat;
 use munshi_llm::gateway::{EventUnredactor, Redactor};
@@ -82,6 +83,13 @@ impl PseudonymRedactor {
                 table.rebuild_met_index();
             }
         });
+    }
+
+    /// Of the people that no list has, those whom a text names: as the text writes them, and no more of them than that.
+    pub fn find_met_names(&self, text: &str) -> Vec<String> {
+        let Some(met) = self.table.with_lock(|table| table.met.clone()) else { return Vec::new() };
+        let spots = met.name_finder().find_in(&TextWords::new(text));
+        spots.into_iter().filter_map(|spot| text.get(spot.range).map(str::to_owned)).collect()
     }
 
     /// Tokens that replies had and nobody has given out: they were left as they are. A tool is never called with one.

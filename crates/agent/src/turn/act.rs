@@ -362,7 +362,7 @@ impl Turn {
         self.state.snapshot.record_answer(call_index, answer, when);
         let Some(called) = self.state.snapshot.find_call(call_index).cloned() else { return };
         self.state.transient.observe(called.act, answer, &self.setup.redactor);
-        self.setup.hide_people(&called, &self.state.transient);
+        self.setup.hide_people(&called, &mut self.state.transient);
         match (&called.outcome, answer) {
             (ExchangeCallOutcome::Ended { ok, result }, _) => {
                 self.reply.record_event(RunEvent::ToolResult {

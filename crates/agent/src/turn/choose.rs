@@ -193,11 +193,12 @@ impl TurnSetup {
     }
 
     /// Whom a call told of, done or failed, no model elsewhere reads by name.
-    pub(crate) fn hide_people(&self, called: &ExchangeCall, transient: &TransientResults) {
-        if let Some((_, result)) = transient.find_told(called) {
-            let tool = self.tool(&called.tool);
-            let scope = tool.as_ref().map_or("", |tool| tool.known.spec.scope.as_str());
-            self.redactor.add_names(mask_people::extract_people(result, scope));
-        }
+    pub(crate) fn hide_people(&self, called: &ExchangeCall, transient: &mut TransientResults) {
+        let Some((_, result)) = transient.find_told(called) else { return };
+        let tool = self.tool(&called.tool);
+        let scope = tool.as_ref().map_or("", |tool| tool.known.spec.scope.as_str());
+        let names = mask_people::extract_people(result, scope);
+        self.redactor.add_names(names.clone());
+        transient.keep_names(called.act, names);
     }
 }

@@ -166,7 +166,9 @@ impl Turn {
 
     /// What the tokens of models elsewhere stand for; it is kept wherever an answer of theirs is.
     fn encode_pseudonyms(&self) -> Option<Value> {
-        let session = self.state.transient.storable_pseudonyms(&self.setup.redactor);
+        let said = [self.reply.raw(), self.reply.text()].map(str::to_owned);
+        let stored = said.into_iter().chain(self.state.list_stored_texts());
+        let session = self.state.transient.storable_pseudonyms(&self.setup.redactor, stored);
         (!session.is_empty()).then(|| serde_json::to_value(&session).ok()).flatten()
     }
 

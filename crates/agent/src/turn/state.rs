@@ -5,6 +5,7 @@ use std::time::Duration;
 use munshi_conversations::snapshot::{ExchangeCall, ExchangeCallOutcome};
 use munshi_conversations::steps::NewRunStep;
 use munshi_conversations::{HaltReason, RunSnapshot, RunState, taint_bits};
+use munshi_llm::ModelMessagePart;
 use munshi_safety::pipeline::{ConnectorOrigin, TaintSource};
 use munshi_tools::ToolAnswer;
 use munshi_types::{ActId, Timestamp};
@@ -41,7 +42,7 @@ impl TurnState {
     pub(super) fn restore_entities(&mut self, setup: &TurnSetup) {
         setup.redactor.add_names(mask_people::list_known_people(&self.entities));
         for called in self.snapshot.iter_calls() {
-            setup.hide_people(called, &self.transient);
+            setup.hide_people(called, &mut self.transient);
         }
         for (tool, result) in self.list_results() {
             self.observe_entities(setup, &tool, &result);
@@ -61,6 +62,17 @@ impl TurnState {
     pub(super) fn add_step(&mut self, state: RunState, body: Value, took: Duration, at: Timestamp) {
         let micros = i64::try_from(took.as_micros()).unwrap_or(i64::MAX);
         self.steps.push(NewRunStep { state, body, micros, at });
+    }
+
+    /// What the model has written on the way and is stored: words beside its calls, and what it called tools with.
+    pub(super) fn list_stored_texts(&self) -> impl Iterator<Item = String> {
+        self.snapshot.exchanges.iter().flat_map(|exchange| {
+            let words = exchange.asked.parts.iter().filter_map(|part| match part {
+                ModelMessagePart::Text { text } => Some(text.clone()),
+                _ => None,
+            });
+            words.chain(exchange.calls.iter().map(|called| called.arguments.to_string()))
+        })
     }
 
     /// What the tools of this turn said, as they said it.

@@ -17,7 +17,7 @@ pub(crate) struct TransientResults {
     told: HashMap<ActId, Value>,
     /// A model's messages with what it thought after it had heard one, by the number of their exchange: thoughts may repeat it.
     thoughts: HashMap<usize, ChatMessage>,
-    /// What stood for what before the first was heard.
+    /// What stood for what before the first was heard, with whom results named since that are kept.
     pseudonyms: Option<PseudonymTable>,
 }
 
@@ -27,6 +27,13 @@ impl TransientResults {
         if answer.is_transient() {
             self.pseudonyms.get_or_insert_with(|| redactor.session());
             self.told.insert(act, answer.render_for_model());
+        }
+    }
+
+    /// People whom the result of a call named: hidden in later turns too, where the result is kept.
+    pub(super) fn keep_names(&mut self, act: ActId, names: Vec<String>) {
+        if !self.told.contains_key(&act) {
+            self.pseudonyms = self.pseudonyms.take().map(|table| table.with_names(names));
         }
     }
 
@@ -53,9 +60,17 @@ impl TransientResults {
         self.thoughts.get(&exchange).unwrap_or(stored)
     }
 
-    /// What tokens stand for, as it may be stored: what came with such a result stays out.
-    pub(super) fn storable_pseudonyms(&self, redactor: &PseudonymRedactor) -> PseudonymTable {
-        self.pseudonyms.clone().unwrap_or_else(|| redactor.session())
+    /// What tokens stand for, as it may be stored: what came with such a result stays out, but for names that stand in texts which are
+    /// stored anyway, as they stand there. A later turn reads these texts, and hides the names again.
+    pub(super) fn storable_pseudonyms(
+        &self,
+        redactor: &PseudonymRedactor,
+        stored: impl Iterator<Item = String>,
+    ) -> PseudonymTable {
+        match &self.pseudonyms {
+            Some(kept) => kept.clone().with_names(stored.flat_map(|text| redactor.find_met_names(&text))),
+            None => redactor.session(),
+        }
     }
 }
 

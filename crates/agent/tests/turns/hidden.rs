@@ -83,6 +83,23 @@ on_both! {
         assert_eq!(unseen(&shop), 3);
     }
 
+    async fn nor_after_something_was_said_that_is_not_kept(test: TestDb) {
+        let script = [
+            ScriptedTurn::call("record", &arguments("a")),
+            ScriptedTurn::call("debtors", &json!({})),
+            ScriptedTurn::text("Zubeida Contractor was here; Pratibha Menon has paid."),
+            ScriptedTurn::text("That is all."),
+        ];
+        let agent = Plan::default().agent.replace("\"fax\"]", "\"fax\", \"record\"]");
+        let shop = Shop::open_with(&test, script, Plan { agent, ..Plan::default() }).await;
+        with_a_customer(&test, &shop).await;
+        shop.ask("1", "look it up, and who has to pay?").await;
+        assert_eq!(shop.ask("2", "and what else did you find").await.text, "That is all.");
+        assert_eq!(unseen(&shop), 4);
+        let whole = format!("{:?}", shop.model.requests().last().unwrap().request);
+        assert!(!whole.contains("Contractor"), "what the reply said is hidden as any name is: {whole}");
+    }
+
     async fn nor_where_a_question_had_to_be_answered_first(test: TestDb) {
         let script = [
             ScriptedTurn::call("debtors", &json!({})),
