@@ -94,6 +94,14 @@ pub struct RunSnapshot {
     /// Acts whose tools said what is not kept: here stands that they were asked, and whoever goes on with the run asks anew.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub not_kept: Vec<ActId>,
+    /// How often such calls were made anew.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub reopened: u32,
+}
+
+/// Most runs never call such a tool.
+fn is_zero(number: &u32) -> bool {
+    *number == 0
 }
 
 /// How far a run of a pack's kind has come; a part of the snapshot.

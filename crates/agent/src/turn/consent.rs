@@ -182,8 +182,7 @@ impl Turn {
             false => self.answer_other(&answered).await,
         };
         match stored {
-            Ok(mut snapshot) => {
-                snapshot.reopen_not_kept();
+            Ok(snapshot) => {
                 self.state.snapshot = snapshot;
                 self.setup.budget.set_previous_use(self.state.snapshot.before);
                 notes.acts.take_up(&self.state.snapshot);

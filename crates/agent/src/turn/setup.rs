@@ -156,7 +156,7 @@ fn begin_snapshot(engine: &TurnEngineInner, run: &Run, prepared: &mut PreparedTu
     {
         snapshot = resumed.into_snapshot(snapshot, client_context, &engine.ids);
     }
-    snapshot.reopen_not_kept();
+    snapshot.void_not_kept();
     snapshot.may_wait = run.kind == runs::MESSAGE && engine.dispatcher.supports_login_links();
     snapshot
 }

@@ -64,6 +64,11 @@ impl Turn {
                 self.say_done(&notes.acts);
                 return Ok(TurnOutcome::Replied.into());
             }
+            // A model is to be told what nobody here has heard: only now it is worth asking again.
+            let transient = &self.state.transient;
+            if self.state.snapshot.reopen_not_kept(|act| transient.has_heard(act)) {
+                continue;
+            }
             match self.think(&mut notes.model).await? {
                 ThinkStageOutcome::Replied => return Ok(TurnOutcome::Replied.into()),
                 ThinkStageOutcome::Halted(halt) => return Ok(TurnOutcome::Halted(halt).into()),

@@ -30,6 +30,11 @@ impl TransientResults {
         }
     }
 
+    /// Whether this process knows what an act was told.
+    pub(super) fn has_heard(&self, act: ActId) -> bool {
+        self.told.contains_key(&act)
+    }
+
     /// People whom the result of a call named: hidden in later turns too, where the result is kept.
     pub(super) fn keep_names(&mut self, act: ActId, names: Vec<String>) {
         if !self.told.contains_key(&act) {

@@ -14,6 +14,7 @@ use munshi_tools::{NoActJournal, ToolOutput};
 use munshi_types::ActId;
 use serde_json::json;
 
+use super::delayed::set_policy;
 use super::support::{Plan, Shop, arguments, migrations};
 
 pub(crate) const FINDING: &str = "moonflower";
@@ -201,5 +202,28 @@ on_both! {
         assert_eq!(shop.ask("2", "yes").await.text, "It is gone.");
         watched.assert_unkept(shop, 1).await;
         assert_eq!((shop.world.calls.load(Ordering::SeqCst), shop.notes().await), (2, 1));
+    }
+
+    async fn a_run_that_waits_asks_again_only_for_its_model(test: TestDb) {
+        let script = [
+            ScriptedTurn::calls([("record", arguments("a")), ("drop", arguments("old"))]),
+            ScriptedTurn::call("note", &arguments("milk")),
+            ScriptedTurn::text("Noted."),
+            ScriptedTurn::text("It is gone."),
+        ];
+        let watched = Watched::open(test.engine(), script).await;
+        let (shop, asked) = (&watched.shop, || watched.shop.world.calls.load(Ordering::SeqCst));
+        set_policy(&watched.test, shop, "[rates]\nwrites_per_minute = 1\n").await;
+        assert_eq!(shop.ask("1", "look it up and remove it").await.state, RunState::WaitingApproval);
+        let yes = shop.say("2", "yes").await;
+        assert_eq!((shop.outcome(&yes).await.state, asked()), (RunState::WaitingApproval, 1));
+        watched.test.clock.advance(Duration::from_secs(61));
+        assert_eq!(shop.ask("3", "note milk").await.text, "Noted.", "somebody else was quicker");
+        shop.engine.sweep(RunRecoveryScope::Lapsed).await.unwrap();
+        assert_eq!((shop.outcome(&yes).await.state, asked()), (RunState::WaitingApproval, 1), "nobody would hear it");
+        watched.test.clock.advance(Duration::from_secs(61));
+        shop.engine.sweep(RunRecoveryScope::Lapsed).await.unwrap();
+        assert_eq!((shop.outcome(&yes).await.text.as_str(), asked()), ("It is gone.", 2));
+        watched.assert_unkept(shop, 3).await;
     }
 }
