@@ -224,7 +224,11 @@ fn restrict_use(spec: &mut ToolSpec, said: &Said<'_>, entry: &ConnectorEntry) {
     }
     // An operator's purpose takes the place of the server's, and nobody takes one away.
     let own = said.own.and_then(|own| own.consent.clone()).or_else(|| entry.consent.clone());
+    // Whose consent counts says whoever asks for it: a server's word would turn the operator's purpose to somebody who agrees.
+    let own_subject = said.own.and_then(|own| own.subject.clone());
+    let their_subject = said.theirs.filter(|_| own.is_none()).and_then(|theirs| theirs.subject.clone());
     spec.consent = own.or_else(|| said.theirs.and_then(|theirs| theirs.consent.clone()));
+    spec.subject = own_subject.or(their_subject).filter(|_| spec.consent.is_some());
     // What was told to somebody who agreed is told to nobody else.
     spec.cacheable &= spec.consent.is_none();
 }

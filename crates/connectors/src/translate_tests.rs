@@ -133,6 +133,28 @@ fn what_somebody_has_to_agree_to_is_not_told_again() {
 }
 
 #[test]
+fn whose_consent_counts_says_who_asks_for_it() {
+    let schema = json!({ "type": "object", "properties": { "of": { "type": "string" }, "to": { "type": "string" } },
+        "required": ["of", "to"] });
+    let theirs = |meta: Value| json!({ "inputSchema": schema, "_meta": { "munshi/tool": meta } });
+    let both = json!({ "effect": "read", "consent": "records", "subject": "to" });
+    for (theirs, own, subject) in [
+        (theirs(both.clone()), "", Some("to")),
+        (theirs(both.clone()), "consent = \"credit_check\"\n", None),
+        (theirs(both.clone()), "[x.tools.do_it]\nconsent = \"records\"\n", None),
+        (theirs(both.clone()), "[x.tools.do_it]\nconsent = \"records\"\nsubject = \"of\"\n", Some("of")),
+        (theirs(json!({ "effect": "read", "subject": "to" })), "", None),
+    ] {
+        let (spec, _) = translated(listed(&theirs), own, ManifestAcceptance::Yes).unwrap();
+        assert_eq!(spec.subject.as_deref(), subject, "{theirs} {own}");
+    }
+    let gone = theirs(json!({ "effect": "read", "consent": "records", "subject": "whom" }));
+    assert!(
+        translated(listed(&gone), "", ManifestAcceptance::Yes).unwrap_err().contains("required argument")
+    );
+}
+
+#[test]
 fn what_may_leave_and_what_is_shown_is_the_operators_to_say() {
     let read = json!({ "munshi/tool": { "effect": "read" } });
     let closed = json!({ "openWorldHint": false });

@@ -84,6 +84,10 @@ pub struct ToolSpec {
     /// the tool is not offered.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub consent: Option<ConsentPurposeName>,
+    /// The argument that names whom it is about, where that may be somebody else than the person it is called for: an id, phone, e-mail or
+    /// @handle. Then it is their consent that counts.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub subject: Option<String>,
 }
 
 /// A look carries its arguments out. What happens where other people's text may have put private data into them.
@@ -374,6 +378,7 @@ impl ToolSpec {
             shows: false,
             transient: false,
             consent: None,
+            subject: None,
         }
     }
 }

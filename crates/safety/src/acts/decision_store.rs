@@ -2,7 +2,8 @@
 
 use munshi_identity::{ContactAddress, Person, persons};
 use munshi_store::Tx;
-use munshi_types::{ConsentId, ConsentPurposeName, ReservationId, Timestamp};
+use munshi_types::{ConsentId, ConsentPurposeName, PersonId, ReservationId, Timestamp};
+use serde_json::Value;
 
 use super::digest::ActDigest;
 use super::limits::{self, ActCapacity};
@@ -63,14 +64,20 @@ impl DecisionStore for TxDecisionStore<'_, '_> {
         ask: &PolicyRequest<'_>,
         purpose: &ConsentPurposeName,
     ) -> Result<PurposeStanding> {
-        let Some(person) = ask.caller.principal.person else { return Ok(PurposeStanding::Unasked) };
-        // They may have turned out to be somebody known since they asked, and theirs is what that one agreed to.
-        let living = persons::find_living(self.tx, person)?.map_or(person, |living| living.id);
+        let asker = self.find_asker(ask)?;
+        let subject = match ask.tool.as_ref().and_then(|tool| tool.spec.subject.as_ref()) {
+            Some(argument) => self.find_subject(ask, argument)?,
+            None => asker,
+        };
+        let Some(subject) = subject else { return Ok(PurposeStanding::Nobody) };
         if let Some(consent) =
-            consents::find_valid(self.tx, &ask.policy.consent, (living, purpose), self.now)?
+            consents::find_valid(self.tx, &ask.policy.consent, (subject, purpose), self.now)?
         {
             self.consent = Some(consent);
             return Ok(PurposeStanding::Given(consent));
+        }
+        if asker != Some(subject) {
+            return Ok(PurposeStanding::UnaskedOther);
         }
         let refused = match ask.caller.run {
             Some(run) => approvals::is_purpose_refused(self.tx, run, purpose)?,
@@ -83,6 +90,21 @@ impl DecisionStore for TxDecisionStore<'_, '_> {
         let person = find_recipient(self.tx, recipient)?;
         Ok(person
             .is_some_and(|person| person.left_at.is_none() && person.tags.iter().any(|tag| tag == audience)))
+    }
+}
+
+impl TxDecisionStore<'_, '_> {
+    /// Whom the act is for. They may have turned out to be somebody known since they asked, and theirs is what that one agreed to.
+    fn find_asker(&mut self, ask: &PolicyRequest<'_>) -> Result<Option<PersonId>> {
+        let Some(person) = ask.caller.principal.person else { return Ok(None) };
+        Ok(Some(persons::find_living(self.tx, person)?.map_or(person, |living| living.id)))
+    }
+
+    /// Whom an argument of the act means; none where it means nobody, or nobody who is known.
+    fn find_subject(&mut self, ask: &PolicyRequest<'_>, argument: &str) -> Result<Option<PersonId>> {
+        let Some(text) = ask.arguments.get(argument).and_then(Value::as_str) else { return Ok(None) };
+        let Some(found) = find_recipient(self.tx, text.trim())? else { return Ok(None) };
+        Ok(persons::find_living(self.tx, found.id)?.map(|living| living.id))
     }
 }
 

@@ -24,12 +24,12 @@ pub fn describe_call(spec: &ToolSpec, arguments: &Value) -> String {
     words
 }
 
-/// What somebody is asked: the words of the purpose, to the letter, and the act where more than that is asked about it.
+/// What somebody is asked: the words of the purpose, to the letter, and what they are for now.
 pub(super) fn describe_question(question: &ConsentQuestion, spec: &ToolSpec, arguments: &Value) -> String {
+    let act = describe_call(spec, arguments);
     match &question.purpose {
-        None => describe_call(spec, arguments),
-        Some(purpose) if question.reasons.len() == 1 => purpose.words.clone(),
-        Some(purpose) => format!("{}\n{}", purpose.words, describe_call(spec, arguments)),
+        None => act,
+        Some(purpose) => format!("{}\n{act}", purpose.words),
     }
 }
 

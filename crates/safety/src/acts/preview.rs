@@ -21,7 +21,8 @@ pub fn preview(
     let ask = PolicyRequest { proposal, policy: &policy, tenant: act_services.load_tenant_status(tx)? };
     let digest = ActDigest::compute(proposal).key(tx)?;
     let undone = tx.attempt(|tx| -> Result<(), Undone> {
-        let mut decision_store = TxDecisionStore { tx, act_services, digest, now, reservation: None };
+        let mut decision_store =
+            TxDecisionStore { tx, act_services, digest, now, reservation: None, consent: None };
         Err(match trace(&ask, &mut decision_store) {
             Ok(seen) => Undone::Seen(Box::new(seen)),
             Err(error) => Undone::Broke(error),

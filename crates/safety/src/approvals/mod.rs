@@ -70,23 +70,12 @@ pub struct Approval {
 }
 
 impl Approval {
-    /// What is asked about the act itself, in plain words: all there is, or what stands behind the words of the purpose. Empty where they are
-    /// asked for their consent alone.
-    pub fn act_words(&self) -> &str {
-        match &self.question.purpose {
-            Some(purpose) => self.words.strip_prefix(&purpose.words).unwrap_or_default().trim_start(),
-            None => &self.words,
-        }
-    }
-
     /// The whole question, with the act in words of somebody's own language where there are any. What they agree to stands first, to the letter.
     pub fn render_question(&self, act: Option<String>) -> String {
-        let own = self.act_words();
-        let act = act.unwrap_or_else(|| own.to_owned());
-        match &self.question.purpose {
-            Some(purpose) if own.is_empty() => purpose.words.clone(),
-            Some(purpose) => format!("{}\n{act}", purpose.words),
-            None => act,
+        match (&self.question.purpose, act) {
+            (Some(purpose), Some(act)) => format!("{}\n{act}", purpose.words),
+            (None, Some(act)) => act,
+            (_, None) => self.words.clone(),
         }
     }
 }

@@ -329,6 +329,9 @@ fn find_contradiction(spec: &ToolSpec, connector: &ToolConnector) -> Option<Stri
             return Some(what);
         }
     }
+    if let Some(subject) = spec.subject.as_ref().filter(|subject| !required(subject)) {
+        return Some(format!("it is about {subject}, which must be a required argument"));
+    }
     let what = match () {
         () if (spec.dangerous || spec.destructive || spec.money || spec.sends.is_some()) && !writes => {
             "it only reads, so it can be neither dangerous nor destructive, move money or send"

@@ -38,7 +38,7 @@ pub trait DecisionStore {
         reasons: &[ConsentReason],
     ) -> Result<Option<ConsentGrant>>;
 
-    /// What the person has said about what a tool is for.
+    /// What the person whom a tool is about has said about what it is for.
     fn find_purpose_consent(
         &mut self,
         ask: &PolicyRequest<'_>,

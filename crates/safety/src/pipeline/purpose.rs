@@ -1,4 +1,4 @@
-//! Whether the person a tool is called for agrees to what it is for.
+//! Whether the person a tool is about agrees to what it is for: the one it is called for, or the one that an argument of it names.
 
 use munshi_types::{ConsentId, ToolSpec};
 
@@ -16,6 +16,10 @@ pub enum PurposeStanding {
     /// They have said no in this very run.
     Refused,
     Unasked,
+    /// It is about somebody else, who has not agreed.
+    UnaskedOther,
+    /// Nobody is known whom it is about.
+    Nobody,
 }
 
 /// What the purpose of a tool means for a call.
@@ -40,15 +44,20 @@ pub(super) fn check(
             "What this tool is for was not declared here, so nobody can agree to it. Answer without it.";
         return refuse(RefusalCode::UndeclaredPurpose, what);
     };
-    if ask.caller.principal.person.is_none() {
-        let what = "This tool is called only for somebody who has agreed to what it is for, and nobody is known here. Answer \
-                    without it.";
-        return refuse(RefusalCode::NoConsent, what);
-    }
     match ground.find_purpose_consent(ask, name)? {
         PurposeStanding::Given(consent) => return Ok(PurposeOutcome::Open(Some(consent))),
         PurposeStanding::Refused => {
             let what = "The person has not agreed to what this tool is for. Don't ask them again now; answer without it.";
+            return refuse(RefusalCode::NoConsent, what);
+        }
+        PurposeStanding::UnaskedOther => {
+            let what = "This is about somebody else, who has not agreed to what this tool is for. They are not asked here, and nobody \
+                        agrees in their place. Answer without it.";
+            return refuse(RefusalCode::NoConsent, what);
+        }
+        PurposeStanding::Nobody => {
+            let what = "This tool is called only about somebody who has agreed to what it is for, and nobody is known by what was \
+                        given. Answer without it.";
             return refuse(RefusalCode::NoConsent, what);
         }
         PurposeStanding::Unasked => {}

@@ -5,8 +5,8 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use async_trait::async_trait;
-use munshi_identity::{Person, Principal, persons};
-use munshi_safety::acts::{ActState, Permit};
+use munshi_identity::{ContactAddress, Person, Principal, persons};
+use munshi_safety::acts::{self, ActState, Permit};
 use munshi_safety::approvals::{
     self, AnswerSource, Approval, ApprovalAnswer, ApprovalAnswerOutcome, ApprovalCoverage, ApprovalDecision,
 };
@@ -105,6 +105,9 @@ fn build_registry(bureau: &Bureau, transient: bool) -> ToolRegistry {
     registry.add(spec("score", Effect::Read), foreign(), far()).unwrap();
     let own = ToolHandler::Read(Arc::new(OwnBooks(bureau.asked.clone())));
     registry.add(spec("own_score", Effect::Read), house(), own).unwrap();
+    let mut of_anybody = ToolSpec { subject: Some("of".to_owned()), ..spec("score_of", Effect::Read) };
+    of_anybody.parameters["required"] = json!(["of"]);
+    registry.add(of_anybody, foreign(), far()).unwrap();
     registry.add(spec("report", Effect::Checked), foreign(), far()).unwrap();
     let lends = ToolSpec { dangerous: true, dry_run: true, ..spec("lend", Effect::Keyed) };
     registry.add(lends, foreign(), far()).unwrap();
@@ -258,7 +261,8 @@ on_both_engines! {
     async fn the_person_alone_agrees_and_the_act_names_it(test: TestDb) {
         let lender = Lender::open(&test).await;
         let question = lender.question("score").await;
-        assert_eq!((question.words.as_str(), question.question.needs), (WORDS, ConsentGiver::Subject));
+        assert!(question.words.starts_with(WORDS) && question.words.contains("Asha"), "{}", question.words);
+        assert_eq!(question.question.needs, ConsentGiver::Subject);
         let (yes, page) = (ApprovalDecision::Yes, AnswerSource::Page);
         let owners = lender.answer(&question, (&lender.shop.owner, page), yes).await;
         assert!(matches!(owners, ApprovalAnswerOutcome::NotYours { .. }), "an owner is somebody else: {owners:?}");
@@ -411,6 +415,37 @@ on_both_engines! {
         lender.agree(&again).await;
         assert!(matches!(lender.shop.resume(again.act).await, ToolAnswer::Done(_)));
         assert_eq!(lender.asked(), 1);
+    }
+
+    async fn whom_it_is_about_agrees_and_nobody_for_them(test: TestDb) {
+        let lender = Lender::open(&test).await;
+        let (staff, owner) = (&lender.shop.staff, &lender.shop.owner);
+        let phone = ContactAddress::phone("+919812345678").unwrap();
+        let (known, id) = (phone.clone(), owner.person.unwrap());
+        let add = move |tx: &mut Tx<'_>| persons::add_address(tx, id, &known);
+        test.db.write(lender.shop.tenant, add).await.unwrap();
+        let look = async |of: String| {
+            lender.shop.call(lender.shop.want("score_of", json!({ "of": of }))).await
+        };
+        let owner_id = owner.person.unwrap().to_string();
+        for of in [owner_id.clone(), phone.as_str().to_owned(), "+919800000009".to_owned(), "the owner".to_owned()] {
+            assert_eq!(look(of.clone()).await.render_for_model()["code"], "no_consent", "{of}");
+        }
+        let own = look(staff.person.unwrap().to_string()).await;
+        let ToolAnswer::Waiting(question) = own else { panic!("they are asked for themself: {own:?}") };
+        lender.agree(&question).await;
+        assert!(matches!(lender.shop.resume(question.act).await, ToolAnswer::Done(_)));
+        let others = look(owner_id.clone()).await.render_for_model();
+        assert_eq!(others["code"], "no_consent", "what they agreed to for themself is nobody else's");
+        let consent = lender.agree_as(owner).await.id;
+        for of in [owner_id.clone(), phone.as_str().to_owned()] {
+            assert!(matches!(look(of.clone()).await, ToolAnswer::Done(_)), "{of}");
+        }
+        lender.withdraw_as(owner).await;
+        assert_eq!(look(owner_id).await.render_for_model()["code"], "no_consent");
+        assert_eq!(lender.asked(), 3);
+        let stored = test.db.read(lender.shop.tenant, |tx| acts::list(tx, &PageRequest::new(None, 10))).await.unwrap();
+        assert_eq!(stored.items.iter().filter(|act| act.consent == Some(consent)).count(), 2);
     }
 
     async fn what_is_withdrawn_while_it_is_asked_is_not_told(test: TestDb) {

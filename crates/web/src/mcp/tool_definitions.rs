@@ -93,6 +93,9 @@ fn declare_limits(spec: &ToolSpec, declared: &mut Value) {
     }
     if let Some(purpose) = &spec.consent {
         declared["consent"] = json!(purpose);
+        if let Some(subject) = &spec.subject {
+            declared["subject"] = json!(subject);
+        }
     }
 }
 
@@ -156,7 +159,8 @@ mod tests {
             declared
         };
         assert_eq!(declare(&plain()), json!({}));
-        let spec = ToolSpec { transient: true, consent: "records".parse().ok(), ..plain() };
-        assert_eq!(declare(&spec), json!({ "transient": true, "consent": "records" }));
+        let subject = Some("of".to_owned());
+        let spec = ToolSpec { transient: true, consent: "records".parse().ok(), subject, ..plain() };
+        assert_eq!(declare(&spec), json!({ "transient": true, "consent": "records", "subject": "of" }));
     }
 }

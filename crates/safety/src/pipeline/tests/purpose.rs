@@ -40,13 +40,11 @@ fn nothing_is_done_without_it() {
     let mut undeclared = check(Effect::Read);
     undeclared.policy.consent = Default::default();
     assert_eq!(undeclared.word(), "undeclared_purpose");
-    let mut nobody = check(Effect::Read);
-    nobody.proposal.caller.principal = principal(PrincipalStanding::Member(Role::Owner));
-    nobody.proposal.caller.principal.person = None;
-    assert_eq!(nobody.word(), "no_consent");
-    let mut refused = check(Effect::Read);
-    refused.ground.purpose = Some(PurposeStanding::Refused);
-    assert_eq!(refused.word(), "no_consent");
+    for standing in [PurposeStanding::Nobody, PurposeStanding::UnaskedOther, PurposeStanding::Refused] {
+        let mut refused = check(Effect::Read);
+        refused.ground.purpose = Some(standing);
+        assert_eq!(refused.word(), "no_consent", "{standing:?}");
+    }
     let mut tried = check(Effect::Read);
     tried.proposal.wanted = ProposalMode::Rehearsal;
     assert_eq!(tried.word(), "no_consent");

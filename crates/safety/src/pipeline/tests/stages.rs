@@ -499,6 +499,7 @@ fn a_tool_that_contradicts_itself_is_not_installed() {
             ToolSpec { cacheable: true, consent: "credit_check".parse().ok(), ..spec(Effect::Read) },
             house(),
         ),
+        ("it is about whom, which", ToolSpec { subject: Some("whom".to_owned()), ..plain() }, house()),
         ("must only read", ToolSpec { transient: true, ..plain() }, house()),
         ("can't be cached", ToolSpec { transient: true, cacheable: true, ..spec(Effect::Read) }, house()),
         (
