@@ -12,7 +12,7 @@
 //! - [`number`], [`numbers`]: number words and digits
 //! - `name_likelihood`: number words that are somebody's name
 //! - [`amounts`], `identifiers`: what each number counts, or names
-//! - [`yes_no`]: yes or no to a question
+//! - [`yes_no`]: yes or no to a question; [`consent_withdrawal`]: taking back what one agreed to
 //! - [`list_position`]: which of a list
 //! - [`dates`]: days, stretches of days, clock times
 //! - [`names`]: people across scripts, and a directory of contacts
@@ -25,6 +25,7 @@
 
 pub mod amounts;
 pub mod checksums;
+pub mod consent_withdrawal;
 pub mod dates;
 pub mod detect;
 pub mod fold;

@@ -74,7 +74,7 @@ pub fn classify_reply(message: &str) -> YesNoAnswer {
     if let Some(reply) = classify_emoji(message) {
         return reply;
     }
-    let words: Vec<String> = words(message);
+    let words: Vec<String> = split_words(message);
     if words.is_empty() || words.len() > MOST_WORDS {
         return YesNoAnswer::Other;
     }
@@ -129,7 +129,7 @@ fn classify_emoji(message: &str) -> Option<YesNoAnswer> {
     all(&['👎', '❌', '🚫', '✖', '\u{fe0f}']).then_some(YesNoAnswer::No)
 }
 
-fn has_question_mark(message: &str) -> bool {
+pub(crate) fn has_question_mark(message: &str) -> bool {
     message.contains(['?', '？', '؟'])
 }
 
@@ -137,7 +137,8 @@ fn is_tone(c: char) -> bool {
     ('\u{1f3fb}'..='\u{1f3ff}').contains(&c)
 }
 
-fn words(message: &str) -> Vec<String> {
+/// A message in its words, each as it is looked up.
+pub(crate) fn split_words(message: &str) -> Vec<String> {
     let inside = |c: char| c.is_alphanumeric() || c == '\'' || c == '’' || is_indic_sign(c);
     message.split(|c: char| !inside(c)).map(spelling).filter(|word| !word.is_empty()).collect()
 }

@@ -35,6 +35,7 @@ mod think;
 mod timings;
 mod transient;
 mod turn_outcome;
+mod withdrawal;
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};

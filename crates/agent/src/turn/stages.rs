@@ -27,6 +27,9 @@ impl Turn {
             if let Some(end) = self.accept_login_code(&mut notes.questions).await? {
                 return Ok(end.into());
             }
+            if let Some(end) = self.withdraw_consents(&mut notes.questions).await? {
+                return Ok(end.into());
+            }
             if let Some(end) = self.consent(notes).await? {
                 return Ok(end.into());
             }

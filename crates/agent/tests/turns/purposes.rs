@@ -130,6 +130,19 @@ on_both! {
         assert_eq!((again.state, shop.number(CONSENTS).await), (RunState::WaitingApproval, 1));
     }
 
+    async fn they_take_it_back_in_a_word_of_theirs(test: TestDb) {
+        let script = looks(1).chain([ScriptedTurn::text("It is good."), ScriptedTurn::text("There is none.")]).chain(looks(1));
+        let shop = open(&test, PURPOSES, script).await;
+        shop.ask("1", "how is my credit?").await;
+        assert_eq!(shop.ask("2", "yes").await.text, "It is good.");
+        let told = shop.ask("3", "I withdraw my consent").await;
+        assert!(told.state == RunState::Done && told.text.contains(WORDS), "no model is asked: {told:?}");
+        let consent = consents_of(&shop).await.remove(0);
+        assert_eq!((consent.withdrawn_at.is_some(), consent.withdrawn_via.as_deref()), (true, Some("chat")));
+        assert_eq!(shop.ask("4", "I withdraw my consent").await.text, "There is none.", "nothing is left to end");
+        assert_eq!(shop.ask("5", "and my credit?").await.state, RunState::WaitingApproval);
+    }
+
     async fn what_nobody_declared_is_not_offered(test: TestDb) {
         let script = [ScriptedTurn::text("I can't look that up."), ScriptedTurn::text("Now I can.")];
         let shop = open(&test, "", script).await;

@@ -19,7 +19,7 @@ use crate::policy::{ConsentRules, ConsentWording};
 pub use erase::PERSONAL_DATA;
 pub(crate) use give::give;
 pub use store::{find, find_valid, is_valid, list, move_person};
-pub use withdraw::withdraw;
+pub use withdraw::{withdraw, withdraw_all, withdraw_own};
 
 /// What a person agreed to.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]

@@ -111,6 +111,18 @@ pub fn list(tx: &mut Tx<'_>, person: PersonId, request: &PageRequest) -> Result<
     Ok(Page::from_rows(rows, request, |consent| Cursor { time: consent.given_at, id: consent.id.as_uuid() }))
 }
 
+/// Those of somebody that have neither ended nor been withdrawn, the newest first.
+pub(super) fn list_open(tx: &mut Tx<'_>, person: PersonId, now: Timestamp) -> Result<Vec<PurposeConsent>> {
+    Ok(tx.all(
+        "SELECT id, person_id, purpose, words, language, approval_id, message_id, given_via, given_at, ends_at,
+                withdrawn_at, withdrawn_via, channel, key_id, wording
+         FROM consents WHERE tenant_id = $1 AND person_id = $2 AND withdrawn_at IS NULL AND ends_at > $3
+         ORDER BY given_at DESC, id DESC",
+        params![person, now],
+        read,
+    )?)
+}
+
 /// Ends all of somebody's that hold for a purpose, and says how many.
 pub(super) fn end_all(
     tx: &mut Tx<'_>,

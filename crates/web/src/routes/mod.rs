@@ -125,6 +125,10 @@ mod visit_approvals {
     pub(super) mod read;
     pub(super) mod refuse;
 }
+mod visit_consents {
+    pub(super) mod list;
+    pub(super) mod withdraw;
+}
 mod visit_links {
     pub(super) mod ask;
     pub(super) mod confirm;
@@ -260,6 +264,8 @@ fn pages() -> Routes {
         .routes(routes!(visit_approvals::read::read_visit_approval))
         .routes(routes!(visit_approvals::grant::grant_visit_approval))
         .routes(routes!(visit_approvals::refuse::refuse_visit_approval))
+        .routes(routes!(visit_consents::list::list_visit_consents))
+        .routes(routes!(visit_consents::withdraw::withdraw_visit_consent))
         .routes(routes!(visit_links::ask::ask_visit_link))
         .routes(routes!(visit_links::confirm::confirm_visit_link))
 }

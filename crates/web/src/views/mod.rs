@@ -5,4 +5,5 @@ pub(crate) mod event;
 pub(crate) mod file;
 pub(crate) mod outcome;
 pub(crate) mod visit;
+pub(crate) mod visit_consent;
 pub(crate) mod visit_event;

@@ -58,4 +58,30 @@ on_both! {
         let consent = house.db.read(house.shop.tenant, read).await.unwrap().unwrap();
         assert!(words.starts_with(&consent.words), "{words}");
     }
+
+    async fn whoever_agreed_at_a_page_takes_it_back_there(test: TestDb) {
+        let house = opened(&test, [look(), ScriptedTurn::text("It is good."), look()]).await;
+        let (known, question) = asked(&house).await;
+        let mine = format!("{FRONT}/consents");
+        assert_eq!(known.get(&house, &mine).await, (200, json!({ "consents": [] })));
+        agree(&house, &known, &question).await;
+        let (_, listed) = known.get(&house, &mine).await;
+        let given = &listed["consents"][0];
+        assert_eq!((&given["words"], &given["state"]), (&json!(WORDS), &json!("valid")));
+        let path = format!("{mine}/{}/withdraw", given["id"].as_str().unwrap());
+        let (headers, _) = Browser::default().say(&house, "hello", "9").await;
+        let other = Browser::default().with("cookie", cookie(&headers));
+        for stranger in [Browser::default(), other] {
+            assert_eq!(stranger.get(&house, &mine).await.1, json!({ "consents": [] }));
+            assert_eq!(stranger.call(&house, "POST", &path, None).await.0, 404);
+        }
+        for _ in 0..2 {
+            let (status, withdrawn, _) = known.call(&house, "POST", &path, None).await;
+            assert_eq!((status, &withdrawn["state"]), (200, &json!("withdrawn")), "{withdrawn}");
+        }
+        let told = "SELECT COUNT(*) FROM audit_entries WHERE tenant_id = $1 AND event = 'consent.withdrawn'";
+        assert_eq!(house.read_number(house.shop.tenant, told).await, 1);
+        let (_, told) = known.say(&house, "and now?", "2").await;
+        assert_eq!(told.last().unwrap().data["state"], "waiting_approval", "they are asked anew: {told:?}");
+    }
 }

@@ -1,0 +1,34 @@
+//! `POST /visit/{place}/consents/{id}/withdraw`: somebody at a page takes back what they agreed to.
+
+use munshi_safety::{consents, policy};
+use munshi_server::error::{ApiError, ApiErrorCode};
+use munshi_server::json::Json;
+use munshi_server::parameters::UrlPathParameterPair;
+use munshi_store::Tx;
+use munshi_types::ConsentId;
+
+use crate::views::visit_consent::VisitConsent;
+use crate::visitor::page_visitor::{PageVisitor, find_person};
+
+/// Withdraw one's own consent, and with it all that one has consented to for its purpose. What waits for it is not done.
+#[utoipa::path(post, path = "/visit/{place}/consents/{id}/withdraw", tag = "visit_consents",
+    params(
+        ("place" = String, Path, description = "A handle, or `tenant:binding`."),
+        ("id" = uuid::Uuid, Path, description = "The consent."),
+    ),
+    responses((status = 200, description = "Withdrawn, now or earlier.", body = VisitConsent)))]
+pub(crate) async fn withdraw_visit_consent(
+    visitor: PageVisitor,
+    UrlPathParameterPair(_place, id): UrlPathParameterPair<String, ConsentId>,
+) -> Result<Json<VisitConsent>, ApiError> {
+    let (proved, now) = (visitor.proved.clone(), visitor.api.clock.now());
+    let act_services = visitor.api.act_services.clone();
+    let unit = move |tx: &mut Tx<'_>| {
+        let gone = || ApiError::new(ApiErrorCode::NotFound, "No such consent of yours.");
+        let person = find_person(tx, &proved)?.ok_or_else(gone)?;
+        let withdrawn = consents::withdraw_own(tx, &act_services, (person.id, id), "web", now)?;
+        let (_, policy) = policy::load_current(tx)?;
+        Ok::<_, ApiError>(VisitConsent::new(withdrawn.ok_or_else(gone)?, &policy.consent, now))
+    };
+    Ok(Json(visitor.api.db.write(visitor.binding.tenant, unit).await?))
+}
