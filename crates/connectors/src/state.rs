@@ -1,8 +1,9 @@
 //! How a connector is.
 
+use std::collections::BTreeMap;
 use std::fmt;
 
-use munshi_types::Timestamp;
+use munshi_types::{ConsentPurposeName, Timestamp};
 use serde::{Deserialize, Serialize};
 
 use crate::manifest::SkippedTool;
@@ -59,6 +60,8 @@ pub struct ConnectorStatus {
     /// Nobody vouches for what these do: they only look, or are refused.
     pub undeclared: usize,
     pub left_out: Vec<SkippedTool>,
+    /// What people have to agree to before certain of its tools are called for them, by the tool: the operator's word, or the server's own.
+    pub purposes: BTreeMap<String, ConsentPurposeName>,
     /// The server's name and version, and the hash of its list.
     pub server: String,
     pub version: String,

@@ -1,6 +1,6 @@
 //! One connector's life: started, watched, started again, given up, stopped.
 
-use std::collections::VecDeque;
+use std::collections::{BTreeMap, VecDeque};
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
@@ -9,7 +9,8 @@ use metrics::counter;
 use munshi_mcp::HandshakeMode;
 use munshi_privacy::Scrubber;
 use munshi_safety::audit::{self, AuditActor, AuditActorKind, AuditEvent, NewAuditEntry};
-use munshi_types::{ConnectorName, TenantId};
+use munshi_safety::policy;
+use munshi_types::{ConnectorName, ConsentPurposeName, TenantId};
 use serde_json::json;
 use tokio::sync::{Notify, watch};
 use tokio::time::{Instant, sleep};
@@ -252,6 +253,9 @@ impl ConnectorSupervisor {
         }
         let outcome =
             if is_new { self.host.rebuild_tools(self.tenant).await.remove(&self.name) } else { None };
+        if let Some(outcome) = &outcome {
+            self.warn_of_undeclared(&outcome.purposes).await;
+        }
         self.tell.send_modify(|now| {
             if let Some(session) = session {
                 now.session = Some(session.clone());
@@ -263,11 +267,27 @@ impl ConnectorSupervisor {
             standing.held = held;
             if let Some(outcome) = outcome {
                 (standing.tools, standing.undeclared) = (outcome.tools, outcome.undeclared);
-                standing.left_out = outcome.left_out;
+                (standing.left_out, standing.purposes) = (outcome.left_out, outcome.purposes);
             }
         });
         self.set_state(ConnectorState::Ready, "").await;
         Ok(())
+    }
+
+    /// Says which tools are offered to nobody, since the policy does not declare what people would have to agree to: a server may ask for it
+    /// itself, which no file tells.
+    async fn warn_of_undeclared(&self, purposes: &BTreeMap<String, ConsentPurposeName>) {
+        if purposes.is_empty() {
+            return;
+        }
+        let rules = match self.host.db.read(self.tenant, |tx| policy::load_current(tx)).await {
+            Ok((_, policy)) => policy.consent,
+            Err(error) => return tracing::warn!(%error, "purposes of consent can't be checked"),
+        };
+        for (tool, purpose) in purposes.iter().filter(|(_, purpose)| !rules.declares(Some(purpose))) {
+            tracing::warn!(connector = %self.name, tenant = %self.tenant, tool, %purpose,
+                "tool is not offered: policy.toml has no [consent.purposes] entry of that name");
+        }
     }
 
     /// Nobody is let in: its tools say so, until somebody has logged in.

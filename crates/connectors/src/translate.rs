@@ -1,11 +1,13 @@
 //! A connector's list of tools as tools of ours: what each does is what somebody vouches for, and else the worst.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use std::time::Duration;
 
 use munshi_tools::{ConnectorOrigin, EffectCertainty, ToolConnector, ToolHandler, ToolRegistry};
-use munshi_types::{ConnectorName, Effect, Egress, Reach, ToolName, ToolSpec, is_invisible};
+use munshi_types::{
+    ConnectorName, ConsentPurposeName, Effect, Egress, Reach, ToolName, ToolSpec, is_invisible,
+};
 use serde_json::{Map, Value, json};
 
 use crate::entries::{ConnectorEntry, ToolDeclaration};
@@ -47,6 +49,8 @@ pub(crate) struct TranslationSummary {
     /// Nobody vouches for what these do.
     pub undeclared: usize,
     pub left_out: Vec<SkippedTool>,
+    /// Of those that people have to agree to.
+    pub purposes: BTreeMap<String, ConsentPurposeName>,
 }
 
 /// Adds a connector's tools to those of its tenant.
@@ -68,12 +72,13 @@ pub(crate) fn add_tools(
             .ok_or_else(|| "its name is already used by another tool".to_owned())
             .and_then(|name| translate_tool(source, remote, listed, name))
             .and_then(|(spec, connector, body)| {
-                let told = (spec.name.clone(), connector.declares);
+                let told = (spec.name.clone(), connector.declares, spec.consent.clone());
                 registry.add(spec, connector, body).map(|()| told).map_err(|bad| bad.what)
             });
         match added {
-            Ok((name, declares)) => {
+            Ok((name, declares, purpose)) => {
                 outcome.tools += 1;
+                outcome.purposes.extend(purpose.map(|purpose| (name.to_string(), purpose)));
                 outcome.undeclared += usize::from(!declares);
                 if own.is_some_and(|own| own.always) {
                     always.insert(name);

@@ -12,7 +12,7 @@ use munshi_wiring::database::ConfiguredDatabase;
 use munshi_wiring::failure::{CommandFailure, Result};
 use munshi_wiring::lock::DatabaseLock;
 use munshi_wiring::models::GatewayModels;
-use munshi_wiring::{consents, data_folder, erasure, row_sealing, vault};
+use munshi_wiring::{data_folder, erasure, row_sealing, vault};
 use serde::Serialize;
 use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio_util::sync::CancellationToken;
@@ -94,11 +94,7 @@ async fn serve(context: &CommandContext, config: &Config) -> Result<()> {
     announce(context, config, &database, front.server.address(), links)?;
 
     let stop = CancellationToken::new();
-    let looked_at = db.clone();
-    let serving = front.serve(config, db, context.clock.clone(), stop.clone());
-    // Nobody waits for it: there may be many tenants.
-    let serving = async { tokio::join!(serving, consents::warn_of_undeclared(&looked_at)).0 };
-    let mut serving = std::pin::pin!(serving);
+    let mut serving = std::pin::pin!(front.serve(config, db, context.clock.clone(), stop.clone()));
     let name = tokio::select! {
         outcome = &mut serving => return outcome,
         (name, _) = signals.next() => name,

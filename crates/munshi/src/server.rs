@@ -12,7 +12,7 @@ use munshi_web::{App, HttpServer, Metrics};
 use munshi_wiring::engine::ConfiguredEngine;
 use munshi_wiring::failure::{CommandFailure, Exit, Result};
 use munshi_wiring::row_sealing::RowSealer;
-use munshi_wiring::{account, data_folder, erasure, installation, jobs, key_copies, packs};
+use munshi_wiring::{account, consents, data_folder, erasure, installation, jobs, key_copies, packs};
 use tokio::task::JoinSet;
 use tokio_util::sync::CancellationToken;
 
@@ -56,6 +56,7 @@ impl ServerBootstrap {
         let api = api::build(config, &db, &clock, resolver.clone(), &turns, self.proofs).await?;
         let sealer = RowSealer::from_config(config, &db, &clock);
         let (keys_of, own_clock) = (db.clone(), clock.clone());
+        let (looked_at, began_at) = (db.clone(), clock.now());
         let parts = ReadinessParts {
             db,
             runner: runner.clone(),
@@ -86,6 +87,16 @@ impl ServerBootstrap {
         tasks.spawn(sealer.run(stop.clone()));
         tasks.spawn(erasure::watch_destroyed(keys_of, stop.clone()));
         tasks.spawn(key_copies::watch_age(data_folder::key_copies(config), own_clock, stop.clone()));
+        tasks.spawn({
+            let stop = stop.clone();
+            async move {
+                // Nobody waits for it, also not whoever stops the server: there may be many tenants.
+                tokio::select! {
+                    () = stop.cancelled() => {}
+                    () = consents::warn_of_undeclared(&looked_at, began_at) => stop.cancelled().await,
+                }
+            }
+        });
         tasks.spawn({
             let (host, stop) = (turns.host, stop.clone());
             async move { host.serve(stop).await }

@@ -1,11 +1,11 @@
 //! Tools that are kept back because the tenant's policy does not declare what they are for.
 
-use munshi_connectors::rows;
+use munshi_connectors::{ConnectorStatus, rows};
 use munshi_safety::policy::{self, Policy};
 use munshi_store::tenants::{self, TENANTS};
 use munshi_store::{Db, PageRequest, Tx};
 use munshi_tools::ToolRegistry;
-use munshi_types::{ConsentPurposeName, Tenant, TenantStatus};
+use munshi_types::{ConsentPurposeName, Tenant, TenantStatus, Timestamp};
 
 use crate::failure::{CommandFailure, Result};
 
@@ -57,8 +57,29 @@ fn collect<'a>(
         .collect()
 }
 
+/// Those of the connectors that run, as far as the file does not name them: a server may ask for a consent itself.
+fn list_of_servers(
+    states: &[(String, ConnectorStatus)],
+    known: &[UndeclaredPurpose],
+    policy: &Policy,
+) -> Vec<UndeclaredPurpose> {
+    let named = states.iter().flat_map(|(connector, status)| {
+        let is_known = move |purpose: &ConsentPurposeName| {
+            let of_connector = format!("{connector}.");
+            known.iter().any(|one| one.purpose == *purpose && one.tool.starts_with(&of_connector))
+        };
+        let own = status.purposes.iter().filter(move |(_, purpose)| !is_known(purpose));
+        own.map(|(tool, purpose)| (tool.clone(), purpose))
+    });
+    let mut all = collect(named, policy);
+    all.sort_by(|one, other| one.tool.cmp(&other.tool));
+    // Several nodes run the same.
+    all.dedup();
+    all
+}
+
 /// Those of every tenant that is not archived.
-pub async fn list_undeclared(db: &Db) -> Result<Vec<(Tenant, UndeclaredPurpose)>> {
+pub async fn list_undeclared(db: &Db, now: Timestamp) -> Result<Vec<(Tenant, UndeclaredPurpose)>> {
     let registry = crate::tools::registry()?;
     let (mut found, mut after) = (Vec::new(), None);
     loop {
@@ -71,6 +92,8 @@ pub async fn list_undeclared(db: &Db) -> Result<Vec<(Tenant, UndeclaredPurpose)>
                 let (_, declared) = rows::load_entries(tx).map_err(CommandFailure::from)?;
                 let mut all = list_of_packs(&registry, &policy);
                 all.extend(list_of_connectors(&declared, &policy));
+                let states = rows::list_states(tx, now).map_err(CommandFailure::from)?;
+                all.extend(list_of_servers(&states, &all, &policy));
                 Ok(all)
             };
             let undeclared = db.read(tenant.id, read).await?;
@@ -84,8 +107,8 @@ pub async fn list_undeclared(db: &Db) -> Result<Vec<(Tenant, UndeclaredPurpose)>
 }
 
 /// Says so in the log, where a server starts. What can't be looked at keeps it from nothing.
-pub async fn warn_of_undeclared(db: &Db) {
-    match list_undeclared(db).await {
+pub async fn warn_of_undeclared(db: &Db, now: Timestamp) {
+    match list_undeclared(db, now).await {
         Ok(found) => {
             for (tenant, UndeclaredPurpose { tool, purpose }) in found {
                 tracing::warn!(tenant = %tenant.name, tool, %purpose,
@@ -93,5 +116,24 @@ pub async fn warn_of_undeclared(db: &Db) {
             }
         }
         Err(failure) => tracing::warn!(error = failure.message, "purposes of consent can't be checked"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_a_server_asks_for_itself_is_told_once() {
+        let purposes =
+            [("files_read", "records"), ("files_scan", "marketing"), ("files_list", "credit_check")];
+        let purposes = purposes.map(|(tool, purpose)| (tool.to_owned(), purpose.parse().unwrap())).into();
+        let status = ("files".to_owned(), ConnectorStatus { purposes, ..ConnectorStatus::default() });
+        let policy =
+            munshi_safety::policy::parse("[consent.purposes.credit_check]\ndays = 1\nwords = \"May we?\"\n");
+        let known = UndeclaredPurpose { tool: "files.*".to_owned(), purpose: "records".parse().unwrap() };
+        let found = list_of_servers(&[status.clone(), status], &[known], &policy.unwrap());
+        let [one] = found.as_slice() else { panic!("{found:?}") };
+        assert_eq!((one.tool.as_str(), one.purpose.as_str()), ("files_scan", "marketing"));
     }
 }

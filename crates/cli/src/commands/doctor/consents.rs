@@ -1,6 +1,7 @@
 //! Tools that nobody is offered, since the policy does not declare what people would have to agree to.
 
 use munshi_store::Db;
+use munshi_types::Timestamp;
 use munshi_wiring::consents;
 
 use super::finding::DoctorFinding;
@@ -9,9 +10,9 @@ use crate::output::formatting::format_count;
 /// More are not named in a line.
 const MOST_NAMED: usize = 10;
 
-pub(super) async fn examine(db: &Db) -> Option<DoctorFinding> {
+pub(super) async fn examine(db: &Db, now: Timestamp) -> Option<DoctorFinding> {
     const NAME: &str = "consents";
-    let found = match consents::list_undeclared(db).await {
+    let found = match consents::list_undeclared(db, now).await {
         Ok(found) if found.is_empty() => return None,
         Ok(found) => found,
         Err(failure) => return Some(DoctorFinding::from_failure(NAME, failure)),

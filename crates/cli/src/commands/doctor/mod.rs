@@ -62,7 +62,7 @@ async fn examine(context: &CommandContext, server: &dyn ServerCommands) -> Vec<D
     findings.extend(about_database);
     if let Some(db) = &db {
         findings.extend(access::examine(db, context.now()).await);
-        findings.extend(consents::examine(db).await);
+        findings.extend(consents::examine(db, context.now()).await);
     }
     findings.push(connectors::examine(&config, db.as_ref()).await);
     findings.push(clock::examine(context.now(), db.as_ref()).await);
