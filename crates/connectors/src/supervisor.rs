@@ -23,7 +23,7 @@ use crate::host::ConnectorHostState;
 use crate::manifest::ConnectorManifest;
 use crate::rows;
 use crate::state::{ConnectorState, ConnectorStatus};
-use crate::translate::ManifestAcceptance;
+use crate::translate::{self, ManifestAcceptance};
 use crate::transport::logs::ConnectorLog;
 use crate::transport::{ConnectorConnection, ConnectorOpenRequest, ConnectorSession, ConnectorSnapshot};
 
@@ -247,6 +247,10 @@ impl ConnectorSupervisor {
                 "connector tools changed; read-only until accepted");
         }
         let shown = ReviewedManifest { manifest, accepted };
+        // Before anybody can call them.
+        if translate::has_transient(&self.entry, &shown.manifest) {
+            self.log.withhold_output(&self.scrubber()).await;
+        }
         let is_new = self.shown.borrow().as_ref() != Some(&shown);
         if is_new {
             self.shown.send_replace(Some(shown.clone()));

@@ -223,6 +223,7 @@ fn restrict_use(spec: &mut ToolSpec, said: &Said<'_>, entry: &ConnectorEntry) {
     // The operator may take back what the server says of itself; anybody may ask that nothing be kept.
     let own = said.own.and_then(|own| own.transient).or(entry.transient.then_some(true));
     spec.transient = own.unwrap_or_else(|| said.theirs.and_then(|theirs| theirs.transient).unwrap_or(false));
+    spec.transient = is_transient(entry, said.own, said.theirs);
     if spec.transient {
         // A turn waits for it to its end, and nothing of it is told again.
         (spec.wait_at_most, spec.cacheable) = (None, false);
@@ -236,6 +237,22 @@ fn restrict_use(spec: &mut ToolSpec, said: &Said<'_>, entry: &ConnectorEntry) {
     spec.subject = own_subject.or(their_subject).filter(|_| spec.consent.is_some());
     // What was told to somebody who agreed is told to nobody else.
     spec.cacheable &= spec.consent.is_none();
+}
+
+/// Whether nothing of what a tool says is kept. The operator may take back what the server says of itself; anybody may ask for it.
+fn is_transient(
+    entry: &ConnectorEntry,
+    own: Option<&ToolDeclaration>,
+    theirs: Option<&ToolDeclaration>,
+) -> bool {
+    let own = own.and_then(|own| own.transient).or(entry.transient.then_some(true));
+    own.unwrap_or_else(|| theirs.and_then(|theirs| theirs.transient).unwrap_or(false))
+}
+
+/// Whether that is so of any tool of a list.
+pub(crate) fn has_transient(entry: &ConnectorEntry, manifest: &ConnectorManifest) -> bool {
+    let mut tools = manifest.tools.iter();
+    tools.any(|(name, listed)| is_transient(entry, entry.tools.get(name), listed.declared.as_ref()))
 }
 
 /// The tool's own part of its name: `write_file` of `files_write_file`.

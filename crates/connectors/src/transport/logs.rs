@@ -4,6 +4,7 @@ use std::collections::VecDeque;
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use munshi_privacy::Scrubber;
 use munshi_types::Clock;
@@ -47,12 +48,14 @@ pub(crate) struct ConnectorLog {
     folder: Option<PathBuf>,
     clock: Arc<dyn Clock>,
     open: Arc<Mutex<Option<(File, u64)>>>,
+    /// Set once and for all: the program may write out what its tools look up, of which nothing is kept.
+    withholds: Arc<AtomicBool>,
 }
 
 impl ConnectorLog {
     /// None keeps nothing.
     pub(crate) fn new(folder: Option<PathBuf>, clock: Arc<dyn Clock>) -> Self {
-        Self { folder, clock, open: Arc::default() }
+        Self { folder, clock, open: Arc::default(), withholds: Arc::default() }
     }
 
     /// One line, with its time. A log that can't be written is no reason to stop.
@@ -71,6 +74,21 @@ impl ConnectorLog {
         }
     }
 
+    /// Keeps nothing from here on of what the program itself writes. Our own lines about it stay.
+    pub(crate) async fn withhold_output(&self, scrubber: &Scrubber) {
+        if !self.withholds.swap(true, Ordering::SeqCst) {
+            let why = "munshi: some of its tools are transient, so what it writes from here on is not kept";
+            self.write_line(why, scrubber).await;
+        }
+    }
+
+    /// What the program has written, unless that is withheld.
+    async fn write_output(&self, held: &[u8], scrubber: &Scrubber) {
+        if !self.withholds.load(Ordering::SeqCst) {
+            self.write_line(&String::from_utf8_lossy(held), scrubber).await;
+        }
+    }
+
     /// Everything a stream says until it ends, line by line, however long its lines are.
     pub(crate) async fn drain(&self, mut stream: impl AsyncRead + Unpin, scrubber: &Scrubber) {
         let (mut held, mut piece) = (Vec::with_capacity(LONGEST_LINE), [0_u8; 1024]);
@@ -80,13 +98,13 @@ impl ConnectorLog {
                     held.push(*byte);
                 }
                 if *byte == b'\n' || held.len() >= LONGEST_LINE {
-                    self.write_line(&String::from_utf8_lossy(&held), scrubber).await;
+                    self.write_output(&held, scrubber).await;
                     held.clear();
                 }
             }
         }
         if !held.is_empty() {
-            self.write_line(&String::from_utf8_lossy(&held), scrubber).await;
+            self.write_output(&held, scrubber).await;
         }
     }
 }
@@ -108,4 +126,30 @@ async fn write(folder: &Path, open: &mut Option<(File, u64)>, line: &[u8]) -> st
         *size += line.len() as u64;
     }
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use munshi_types::SystemClock;
+
+    use super::*;
+
+    #[tokio::test]
+    async fn what_a_program_writes_is_not_kept_once_its_tools_are_transient() {
+        let folder = tempfile::tempdir().unwrap();
+        let log = ConnectorLog::new(Some(folder.path().to_owned()), Arc::new(SystemClock));
+        let scrubber = Scrubber::default();
+        log.drain(&b"starting\n"[..], &scrubber).await;
+        for _ in 0..2 {
+            log.withhold_output(&scrubber).await;
+        }
+        log.drain(&b"found Asha\nmore of Asha"[..], &scrubber).await;
+        log.write_line("munshi: it ended", &scrubber).await;
+        let lines = read_last_lines(folder.path(), 10).await.unwrap();
+        let said: Vec<&str> =
+            lines.iter().filter_map(|line| line.split_once(' ')).map(|(_, said)| said).collect();
+        let [first, why, last] = said.as_slice() else { panic!("{said:?}") };
+        assert_eq!((*first, *last), ("starting", "munshi: it ended"));
+        assert!(why.contains("transient"), "{why}");
+    }
 }
