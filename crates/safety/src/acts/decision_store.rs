@@ -1,5 +1,7 @@
 //! The ground of a decision, in the act's own transaction.
 
+use std::time::Duration;
+
 use munshi_identity::{ContactAddress, Person, persons};
 use munshi_store::Tx;
 use munshi_types::{ConsentId, ConsentPurposeName, PersonId, ReservationId, Timestamp};
@@ -8,11 +10,15 @@ use serde_json::Value;
 use super::digest::ActDigest;
 use super::limits::{self, ActCapacity};
 use super::services::ActServices;
+use crate::approvals::ApprovalStatus;
 use crate::error::Result;
 use crate::pipeline::{
     ConsentGiver, ConsentGrant, ConsentReason, DecisionStore, ExhaustedLimit, PolicyRequest, PurposeStanding,
 };
 use crate::{approvals, consents};
+
+/// A program that calls tools by itself puts a purpose before somebody no more often than this: each of its calls would be another question.
+const DIRECT_PAUSE: Duration = Duration::from_secs(24 * 3600);
 
 pub(super) struct TxDecisionStore<'a, 't> {
     pub tx: &'a mut Tx<'t>,
@@ -79,10 +85,17 @@ impl DecisionStore for TxDecisionStore<'_, '_> {
         if asker != Some(subject) {
             return Ok(PurposeStanding::UnaskedOther);
         }
-        let refused = match ask.caller.run {
-            Some(run) => approvals::is_purpose_refused(self.tx, run, purpose)?,
-            None => false,
+        let Some(run) = ask.caller.run else {
+            let since = self.now.minus(DIRECT_PAUSE);
+            let asked =
+                approvals::find_direct_purpose_question(self.tx, (subject, purpose), since, self.now)?;
+            return Ok(match asked {
+                Some(ApprovalStatus::Pending) => PurposeStanding::Asked,
+                Some(_) => PurposeStanding::Refused,
+                None => PurposeStanding::Unasked,
+            });
         };
+        let refused = approvals::is_purpose_refused(self.tx, run, purpose)?;
         Ok(if refused { PurposeStanding::Refused } else { PurposeStanding::Unasked })
     }
 

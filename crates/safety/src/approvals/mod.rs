@@ -27,8 +27,8 @@ pub use store::{
     ApprovalFilter, find, find_by_act, list, list_by_prefix, list_pending, move_asker, move_session,
 };
 pub(crate) use store::{
-    ask_outcome, attach_rehearsal, find_grant, find_session_grant, insert, is_purpose_refused, redeem,
-    reinstate,
+    ask_outcome, attach_rehearsal, find_direct_purpose_question, find_grant, find_session_grant, insert,
+    is_purpose_refused, redeem, reinstate,
 };
 pub use withdraw::{WITHDRAWN, withdraw};
 

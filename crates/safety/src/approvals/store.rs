@@ -168,6 +168,28 @@ pub(crate) fn is_purpose_refused(tx: &mut Tx<'_>, run: RunId, purpose: &ConsentP
         .any(|question| question.purpose.as_ref().is_some_and(|asked| asked.purpose == *purpose)))
 }
 
+/// How somebody was asked for a purpose lately where no run asked: by a program's own calls, each of which stands by itself. None where they
+/// were not, or have agreed since.
+pub(crate) fn find_direct_purpose_question(
+    tx: &mut Tx<'_>,
+    (person, purpose): (PersonId, &ConsentPurposeName),
+    since: Timestamp,
+    now: Timestamp,
+) -> Result<Option<ApprovalStatus>> {
+    let asked: Vec<(String, ConsentQuestion)> = tx.all(
+        "SELECT p.state, p.question FROM approvals p JOIN acts a ON a.tenant_id = $1 AND a.id = p.act_id
+         WHERE p.tenant_id = $1 AND p.asked_by = $2 AND a.run_id IS NULL AND p.kind = 'act' AND p.asked_at > $3
+           AND (p.state = 'refused' OR (p.state = 'pending' AND p.expires_at > $4))
+         ORDER BY p.asked_at DESC, p.id DESC LIMIT 100",
+        params![person, since, now],
+        |row| Ok((row.get(0)?, row.get::<JsonText>(1)?.read()?)),
+    )?;
+    let is_it =
+        |question: &ConsentQuestion| question.purpose.as_ref().is_some_and(|asked| asked.purpose == *purpose);
+    let found = asked.into_iter().find(|(_, question)| is_it(question));
+    Ok(found.and_then(|(state, _)| ApprovalStatus::ALL.into_iter().find(|known| known.as_str() == state)))
+}
+
 /// Uses a yes. One for a single act is used up; a second use is refused.
 pub(crate) fn redeem(tx: &mut Tx<'_>, id: ApprovalId, now: Timestamp) -> Result<()> {
     let used = tx.execute(

@@ -13,9 +13,11 @@ use crate::error::Result;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PurposeStanding {
     Given(ConsentId),
-    /// They have said no in this very run.
+    /// They have said no in this very run, or to the same program a while ago.
     Refused,
     Unasked,
+    /// They were asked a while ago, and have not answered yet.
+    Asked,
     /// It is about somebody else, who has not agreed.
     UnaskedOther,
     /// Nobody is known whom it is about.
@@ -48,6 +50,11 @@ pub(super) fn check(
         PurposeStanding::Given(consent) => return Ok(PurposeOutcome::Open(Some(consent))),
         PurposeStanding::Refused => {
             let what = "The person has not agreed to what this tool is for. Don't ask them again now; answer without it.";
+            return refuse(RefusalCode::NoConsent, what);
+        }
+        PurposeStanding::Asked => {
+            let what = "The person has been asked already whether they agree to what this tool is for, and has not answered. Call it \
+                        again once they have; answer without it until then.";
             return refuse(RefusalCode::NoConsent, what);
         }
         PurposeStanding::UnaskedOther => {

@@ -159,9 +159,10 @@ impl<'a> Lender<'a> {
         self.ask_as(&self.shop.staff, tool).await
     }
 
+    /// In a turn of its own.
     async fn ask_as(&self, who: &Principal, tool: &str) -> ToolAnswer {
         let mut want = self.shop.want(tool, json!({ "of": "Asha" }));
-        want.caller.principal = who.clone();
+        (want.caller.principal, want.caller.run) = (who.clone(), Some(self.test.ids.next()));
         self.shop.call(want).await
     }
 
@@ -302,6 +303,19 @@ on_both_engines! {
         assert_eq!(ask(run).await.render_for_model()["code"], "no_consent");
         assert!(matches!(ask(test.ids.next()).await, ToolAnswer::Waiting(_)), "and for no other");
         assert!(lender.consents().await.is_empty());
+    }
+
+    async fn a_program_that_calls_again_and_again_asks_them_once(test: TestDb) {
+        let lender = Lender::open(&test).await;
+        let call = async || lender.shop.call(lender.shop.want("score", json!({ "of": "Asha" }))).await;
+        let ToolAnswer::Waiting(question) = call().await else { panic!("they are not asked") };
+        assert_eq!(call().await.render_for_model()["code"], "no_consent", "they have not answered yet");
+        lender.answer(&question, (&lender.shop.staff, AnswerSource::Page), ApprovalDecision::No).await;
+        assert_eq!(call().await.render_for_model()["code"], "no_consent", "they have said no");
+        test.clock.advance(Duration::from_secs(25 * 3600));
+        let ToolAnswer::Waiting(question) = call().await else { panic!("they may be asked another day") };
+        lender.agree(&question).await;
+        assert!(matches!(call().await, ToolAnswer::Done(_)));
     }
 
     async fn whoever_must_approve_is_asked_besides(test: TestDb) {

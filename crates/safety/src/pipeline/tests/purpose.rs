@@ -40,7 +40,8 @@ fn nothing_is_done_without_it() {
     let mut undeclared = check(Effect::Read);
     undeclared.policy.consent = Default::default();
     assert_eq!(undeclared.word(), "undeclared_purpose");
-    for standing in [PurposeStanding::Nobody, PurposeStanding::UnaskedOther, PurposeStanding::Refused] {
+    use PurposeStanding::{Asked, Nobody, Refused, UnaskedOther};
+    for standing in [Nobody, UnaskedOther, Refused, Asked] {
         let mut refused = check(Effect::Read);
         refused.ground.purpose = Some(standing);
         assert_eq!(refused.word(), "no_consent", "{standing:?}");
