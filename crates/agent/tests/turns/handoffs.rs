@@ -32,14 +32,19 @@ const DESK_BINDING: &str = "human = \"ravi\"\nteam = \"desk\"\nagent = \"plain\"
 
 async fn open(test: &TestDb, script: impl IntoIterator<Item = ScriptedTurn>) -> Shop {
     let shop = Shop::open(test, script).await;
+    add_teams(&shop).await;
+    shop
+}
+
+/// The teams among which a conversation is handed on.
+pub(crate) async fn add_teams(shop: &Shop) {
     let files =
         TenantFiles::new("shop").with_file("teams/counter.md", COUNTER).with_file("teams/care.md", CARE);
     let files = files.with_file("teams/desk.md", DESK).with_file("humans/ravi.md", RAVI);
     shop.apply_tenant(&files.with_file("bindings/desk.toml", DESK_BINDING)).await;
-    shop
 }
 
-fn hand_over(to: &str) -> ScriptedTurn {
+pub(crate) fn hand_over(to: &str) -> ScriptedTurn {
     ScriptedTurn::call("hand_over", &bundle(to))
 }
 

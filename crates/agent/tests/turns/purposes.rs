@@ -1,5 +1,7 @@
 //! What somebody has to agree to before a tool is called for them: asked in the declared words, and theirs to say.
 
+use std::sync::atomic::Ordering;
+
 use munshi_conversations::{KeyUse, RunState};
 use munshi_identity::Role;
 use munshi_identity::keys::{self, KeyCeiling, KeyMaker, KeySpeaker, KeySubject, NewApiKey};
@@ -128,6 +130,15 @@ on_both! {
         shop.db.write(shop.tenant, move |tx| consents::withdraw(tx, consent, "test", now)).await.unwrap();
         let again = shop.ask("3", "and now?").await;
         assert_eq!((again.state, shop.number(CONSENTS).await), (RunState::WaitingApproval, 1));
+    }
+
+    async fn their_yes_is_heard_by_another_process(test: TestDb) {
+        let shop = open(&test, PURPOSES, looks(1)).await;
+        assert_eq!(shop.ask("1", "how is my credit?").await.state, RunState::WaitingApproval);
+        shop.engine.abandon();
+        let other = shop.again(&test, [ScriptedTurn::text("It is good.")]).await;
+        assert_eq!(other.ask("2", "yes").await.text, "It is good.");
+        assert_eq!((shop.number(CONSENTS).await, shop.world.looks.load(Ordering::SeqCst)), (1, 1));
     }
 
     async fn they_take_it_back_in_a_word_of_theirs(test: TestDb) {

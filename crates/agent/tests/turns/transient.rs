@@ -8,13 +8,14 @@ use munshi_conversations::{RunEvent, RunRecoveryScope, RunState};
 use munshi_llm::ChatEvent;
 use munshi_safety::acts::{self, ActState};
 use munshi_store::{StoreOptions, Tx, params};
-use munshi_test_support::models::ScriptedTurn;
+use munshi_test_support::models::{ScriptedTurn, build_call_events};
 use munshi_test_support::{DatabaseEngine, RecordingKeyring, TestDb, memory_keyring, wait_until};
 use munshi_tools::{NoActJournal, ToolOutput};
 use munshi_types::ActId;
 use serde_json::json;
 
 use super::delayed::set_policy;
+use super::handoffs::{add_teams, hand_over};
 use super::support::{Plan, Shop, arguments, migrations};
 
 pub(crate) const FINDING: &str = "moonflower";
@@ -202,6 +203,41 @@ on_both! {
         assert_eq!(shop.ask("2", "yes").await.text, "It is gone.");
         watched.assert_unkept(shop, 1).await;
         assert_eq!((shop.world.calls.load(Ordering::SeqCst), shop.notes().await), (2, 1));
+    }
+
+    async fn what_was_thought_after_it_is_not_kept_either(test: TestDb) {
+        const THOUGHT: &str = "a flower, and so patient 17";
+        let thinks = [ChatEvent::Thinking(THOUGHT.to_owned()), ChatEvent::ThinkingSignature("signed".to_owned())];
+        let script = [
+            ScriptedTurn::call("record", &arguments("a")),
+            ScriptedTurn::events(thinks.into_iter().chain(build_call_events("note", &arguments("seen")))),
+            ScriptedTurn::text("It is noted."),
+            ScriptedTurn::text("Nothing more."),
+        ];
+        let watched = Watched::open(test.engine(), script).await;
+        let shop = &watched.shop;
+        assert_eq!(shop.ask("1", "look it up and note it").await.text, "It is noted.");
+        let heard = format!("{:?}", shop.model.requests()[2].request);
+        assert!(heard.contains(THOUGHT), "its own thoughts go back to the model in the turn: {heard}");
+        watched.assert_unkept(shop, 2).await;
+        assert!(watched.everything_stored().await.iter().all(|text| !text.contains(THOUGHT)), "they were stored");
+        shop.ask("2", "what else?").await;
+        assert!(!format!("{:?}", shop.model.requests()[3].request).contains(THOUGHT));
+    }
+
+    async fn whoever_takes_the_conversation_over_is_not_told(test: TestDb) {
+        let script = [
+            ScriptedTurn::call("record", &arguments("a")),
+            hand_over("care"),
+            ScriptedTurn::text("Ravi here."),
+        ];
+        let watched = Watched::open(test.engine(), script).await;
+        let shop = &watched.shop;
+        add_teams(shop).await;
+        assert_eq!(shop.ask("1", "look it up, my lamp broke").await.text, "Ravi here.");
+        let told = format!("{:?}", shop.model.requests()[2].request);
+        assert!(told.contains("You mend what is broken") && !told.contains(FINDING), "{told}");
+        assert_eq!(shop.world.calls.load(Ordering::SeqCst), 1, "and nobody asks again for them");
     }
 
     async fn a_run_that_waits_asks_again_only_for_its_model(test: TestDb) {

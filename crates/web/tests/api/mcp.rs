@@ -15,6 +15,7 @@ use munshi_test_support::models::ScriptedTurn;
 use serde_json::{Value, json};
 
 use crate::api::support::{Installation, Reply};
+use crate::api::visits::consents;
 
 /// One request as a client of the older handshake sends it, which needs no session here.
 async fn send(house: &Installation, key: &str, body: &Value) -> Reply {
@@ -98,6 +99,28 @@ on_both! {
         for method in ["prompts/list", "resources/list", "nothing/such"] {
             assert_eq!(ask(&house, &key, method, json!({})).await["error"]["code"], -32601, "{method}");
         }
+    }
+
+    async fn what_needs_a_consent_says_so_and_no_key_gives_it(test: TestDb) {
+        let house = consents::opened(&test, []).await;
+        let key = house.key(Role::Owner).await;
+        let listed = ask(&house, &key, "tools/list", json!({})).await;
+        let tools = listed["result"]["tools"].as_array().unwrap();
+        let score = tools.iter().find(|tool| tool["name"] == "score").unwrap();
+        assert_eq!(score["_meta"]["munshi/tool"]["consent"], "credit_check");
+        let nobody = call(&house, &key, "score", json!({ "text": "Asha" })).await;
+        assert!(nobody["isError"] == true && nobody.to_string().contains("no_consent"), "{nobody}");
+        let theirs = house.key_with(house.shop.tenant, KeySubject::Person(house.shop.owner), None, None).await;
+        let asked = call(&house, &theirs, "score", json!({ "text": "Asha" })).await;
+        let id = asked["structuredContent"]["approval"].as_str().unwrap().to_owned();
+        let digest = digest(&house, &theirs, &id).await;
+        let again = call(&house, &theirs, "score", json!({ "text": "Ravi" })).await;
+        assert!(again.to_string().contains("no_consent"), "they are asked once: {again}");
+        for key in [&key, &theirs] {
+            let granted = house.post(&format!("/v1/approvals/{id}/grant"), key, json!({ "digest": digest })).await;
+            granted.refused(403, "forbidden");
+        }
+        assert_eq!(house.number(house.shop.tenant, "SELECT COUNT(*) FROM consents WHERE tenant_id = $1").await, 0);
     }
 
     async fn a_key_opens_what_its_areas_and_bindings_open_and_no_more(test: TestDb) {

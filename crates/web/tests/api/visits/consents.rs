@@ -15,7 +15,7 @@ const AGENT: &str = "name = \"Plain\"\ntools = [\"score\"]\n\
                      [policy]\nautonomy = \"act\"\nread = [\"*\"]\nwrite = [\"*\"]\n";
 
 /// A shop whose agent can look up what somebody has to agree to.
-async fn opened(test: &TestDb, script: impl IntoIterator<Item = ScriptedTurn>) -> Installation {
+pub(crate) async fn opened(test: &TestDb, script: impl IntoIterator<Item = ScriptedTurn>) -> Installation {
     let house = Installation::open(test, script).await;
     let policy = format!("{OPEN_POLICY}{PURPOSES}");
     house.apply_tenant(&files("shop").with_agent(AGENT).with_policy(&policy)).await;

@@ -1,7 +1,7 @@
 //! People at a page: who they are, what they see, and what keeps them.
 
 mod clients;
-mod consents;
+pub(crate) mod consents;
 mod seats;
 
 use axum::body::Body;
