@@ -207,10 +207,12 @@ on_both! {
 
     async fn what_was_thought_after_it_is_not_kept_either(test: TestDb) {
         const THOUGHT: &str = "a flower, and so patient 17";
-        let thinks = [ChatEvent::Thinking(THOUGHT.to_owned()), ChatEvent::ThinkingSignature("signed".to_owned())];
+        let mut thinks = build_call_events("note", &arguments("seen"));
+        let thought = [ChatEvent::Thinking(THOUGHT.to_owned()), ChatEvent::ThinkingSignature("signed".to_owned())];
+        thinks.splice(1..1, thought);
         let script = [
             ScriptedTurn::call("record", &arguments("a")),
-            ScriptedTurn::events(thinks.into_iter().chain(build_call_events("note", &arguments("seen")))),
+            ScriptedTurn::events(thinks),
             ScriptedTurn::text("It is noted."),
             ScriptedTurn::text("Nothing more."),
         ];

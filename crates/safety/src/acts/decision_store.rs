@@ -71,11 +71,12 @@ impl DecisionStore for TxDecisionStore<'_, '_> {
         purpose: &ConsentPurposeName,
     ) -> Result<PurposeStanding> {
         let asker = self.find_asker(ask)?;
-        let subject = match ask.tool.as_ref().and_then(|tool| tool.spec.subject.as_ref()) {
-            Some(argument) => self.find_subject(ask, argument)?,
-            None => asker,
+        let argument = ask.tool.as_ref().and_then(|tool| tool.spec.subject.as_ref());
+        let (subject, unknown) = match argument {
+            Some(argument) => (self.find_subject(ask, argument)?, PurposeStanding::UnaskedOther),
+            None => (asker, PurposeStanding::Nobody),
         };
-        let Some(subject) = subject else { return Ok(PurposeStanding::Nobody) };
+        let Some(subject) = subject else { return Ok(unknown) };
         if let Some(consent) =
             consents::find_valid(self.tx, &ask.policy.consent, (subject, purpose), self.now)?
         {

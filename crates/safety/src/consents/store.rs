@@ -93,7 +93,7 @@ pub fn is_valid(tx: &mut Tx<'_>, rules: &ConsentRules, id: ConsentId, now: Times
     )?;
     let Some((purpose, Some(wording))) = open else { return Ok(false) };
     let wording = ConsentWording::from_stored(wording);
-    Ok(purpose.parse().is_ok_and(|purpose| rules.asks_so(&purpose, &wording)))
+    Ok(purpose.parse::<ConsentPurposeName>().is_ok_and(|purpose| rules.asks_so(&purpose, &wording)))
 }
 
 /// Those of one person, newest first or the other way round.

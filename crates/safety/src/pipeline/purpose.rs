@@ -18,9 +18,9 @@ pub enum PurposeStanding {
     Unasked,
     /// They were asked a while ago, and have not answered yet.
     Asked,
-    /// It is about somebody else, who has not agreed.
+    /// It is about somebody else, who has not agreed or is not known: which of both is nobody's to find out by asking.
     UnaskedOther,
-    /// Nobody is known whom it is about.
+    /// Nobody is known for whom it is called.
     Nobody,
 }
 
@@ -58,13 +58,13 @@ pub(super) fn check(
             return refuse(RefusalCode::NoConsent, what);
         }
         PurposeStanding::UnaskedOther => {
-            let what = "This is about somebody else, who has not agreed to what this tool is for. They are not asked here, and nobody \
-                        agrees in their place. Answer without it.";
+            let what = "This is about somebody else, who has not agreed here to what this tool is for. They are not asked in this \
+                        conversation, and nobody agrees in their place. Answer without it.";
             return refuse(RefusalCode::NoConsent, what);
         }
         PurposeStanding::Nobody => {
-            let what = "This tool is called only about somebody who has agreed to what it is for, and nobody is known by what was \
-                        given. Answer without it.";
+            let what = "This tool is called only for somebody who has agreed to what it is for, and nobody is known here. Answer \
+                        without it.";
             return refuse(RefusalCode::NoConsent, what);
         }
         PurposeStanding::Unasked => {}
