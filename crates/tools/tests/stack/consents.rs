@@ -405,10 +405,10 @@ on_both_engines! {
         for changed in [
             POLICY.replace("your credit?", "you and your family?"),
             POLICY.replace("days = 30", "days = 3000"),
-            POLICY.replace("words = ", "words.en = ").replace(".credit_check]", ".credit_check]\nwords.hi = \"क्या?\""),
+            POLICY.replace("words = ", "words = { hi = \"क्या?\", en = ").replace("any time.\"", "any time.\" }"),
         ] {
             lender.shop.set_policy(&test.db, &changed, test.clock.now()).await;
-            let holds = changed.contains("words.en");
+            let holds = changed.contains("hi = ");
             assert_eq!(matches!(lender.ask("score").await, ToolAnswer::Done(_)), holds, "{changed}");
             assert_eq!(lender.state().await, if holds { ConsentState::Valid } else { ConsentState::Outdated });
         }
@@ -489,10 +489,11 @@ on_both_engines! {
         let mut lender = Lender::agreed(&test).await;
         lender.bureau.hangs.store(true, Ordering::SeqCst);
         let want = lender.shop.want("score", json!({ "of": "Asha" }));
-        let (act, dispatcher) = (want.act, lender.shop.dispatcher.clone());
-        let call = tokio::spawn(async move { dispatcher.call(want, Arc::new(NoActJournal)).await });
-        wait_until(async || lender.asked() == 2).await;
-        call.abort();
+        let act = want.act;
+        tokio::select! {
+            () = wait_until(async || lender.asked() == 2) => {}
+            answer = lender.shop.call(want) => panic!("it does not hang: {answer:?}"),
+        }
         lender.bureau.hangs.store(false, Ordering::SeqCst);
         lender.keep_nothing();
         test.clock.advance(Duration::from_secs(120));
@@ -506,10 +507,11 @@ on_both_engines! {
         let lender = Lender::agreed(&test).await;
         lender.bureau.hangs.store(true, Ordering::SeqCst);
         let want = lender.shop.want("report", json!({ "of": "Asha" }));
-        let (act, dispatcher) = (want.act, lender.shop.dispatcher.clone());
-        let call = tokio::spawn(async move { dispatcher.call(want, Arc::new(NoActJournal)).await });
-        wait_until(async || lender.asked() == 2).await;
-        call.abort();
+        let act = want.act;
+        tokio::select! {
+            () = wait_until(async || lender.asked() == 2) => {}
+            answer = lender.shop.call(want) => panic!("it does not hang: {answer:?}"),
+        }
         lender.bureau.hangs.store(false, Ordering::SeqCst);
         // They do while it is looked up whether it happened.
         *lender.bureau.withdraws.lock().unwrap() = Some(lender.consents().await[0].id);
