@@ -115,6 +115,14 @@ impl Said<'_> {
         }
     }
 
+    /// Whether a failed result may have done it all the same.
+    fn certainty_of_failure(&self) -> EffectCertainty {
+        match self.find_declared(|said| said.all_or_nothing) {
+            Some(true) => EffectCertainty::No,
+            Some(false) | None => EffectCertainty::Maybe,
+        }
+    }
+
     /// What it does, and whether somebody vouches for it.
     fn resolve_effect(&self, has_key: bool) -> (Effect, bool) {
         if let Some(effect) = self.own.and_then(|own| own.effect) {
@@ -208,10 +216,7 @@ fn translate_tool(
         key,
         dry_run,
         look_up,
-        fails: match said.find_declared(|said| said.all_or_nothing) {
-            Some(true) => EffectCertainty::No,
-            Some(false) | None => EffectCertainty::Maybe,
-        },
+        fails: said.certainty_of_failure(),
         timeout: spec.timeout,
     };
     Ok((spec, connector, ToolHandler::Remote(Arc::new(far))))

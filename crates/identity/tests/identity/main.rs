@@ -9,6 +9,7 @@ mod keys;
 mod meeting;
 mod merging;
 mod operators;
+mod own_keys;
 mod pauses;
 mod persons;
 mod upgraded;

@@ -9,7 +9,7 @@ use munshi_identity::operators::{self, AddOperatorOutcome, NewOperator, OPERATOR
 use munshi_identity::passwords::{Password, PasswordCost, PasswordHash, PasswordService};
 use munshi_identity::sign_ins::{self, SignInMethod, SignInOrigin};
 use munshi_identity::{ContactAddress, Error, Person, Role, SecretToken, persons};
-use munshi_store::{PlatformTx, Tx, tenants};
+use munshi_store::{PlatformTx, tenants};
 use munshi_test_support::{
     DatabaseEngine, TestDb, UnitHold, administer, administer_platform, on_both_engines,
 };
@@ -297,61 +297,6 @@ on_both_engines! {
         test.db.write(shop, move |tx| persons::upsert(tx, &known)).await.unwrap();
         assert_eq!(is(Role::Staff).await.id, posing);
         assert_eq!(is(Role::Viewer).await.id, person.id, "in another role they are not");
-    }
-
-    async fn a_key_is_their_own_that_nobody_else_had(test: TestDb) {
-        let (shop, now) = (test.add_tenant("shop").await, test.clock.now());
-        let asha = operator(&test, new("asha@shop.example")).await;
-        let ravi = operator(&test, new("ravi@shop.example")).await;
-        let known = async |operator: &Operator| {
-            let (ids, operator) = (test.ids.clone(), operator.clone());
-            let find = move |tx: &mut Tx<'_>| persons::find_or_add_operator(tx, &ids, &operator, Role::Owner, now);
-            test.db.write(shop, find).await.unwrap().id
-        };
-        let (person, other) = (known(&asha).await, known(&ravi).await);
-        let add = async |name: &str, carries, made_by: &str, maker: KeyMaker| {
-            let ids = test.ids.clone();
-            let new = NewApiKey {
-                name: name.to_owned(),
-                carries,
-                areas: None,
-                bindings: None,
-                expires_at: None,
-                speaks_as: KeySpeaker::Person,
-                made_by: made_by.to_owned(),
-                maker,
-            };
-            let unit = move |tx: &mut Tx<'_>| administer(tx, |tx| keys::add(tx, &ids, &SystemRandom, &new, now));
-            test.db.write(shop, unit).await.unwrap().key.id
-        };
-        let is_own = async |key| test.db.read(shop, move |tx| keys::is_own(tx, key, person)).await.unwrap();
-        let by = |operator: &Operator| links::render_maker(operator.id);
-        let made_by = |operator: &Operator| KeyMaker::from_name(by(operator));
-        let theirs = KeySubject::Person(person);
-        let own = add("own", theirs, &by(&asha), made_by(&asha)).await;
-        assert!(is_own(own).await, "they made it in their browser");
-        let with = |key| KeyMaker { person: Some(person), key: Some(key), ..made_by(&asha) };
-        let second = add("second", theirs, &person.to_string(), with(own)).await;
-        assert!(is_own(second).await, "and with that one another");
-        let colleagues = add("colleague's", theirs, &by(&ravi), made_by(&ravi)).await;
-        let with = |key| KeyMaker { person: Some(person), key: Some(key), ..made_by(&ravi) };
-        let hidden = add("hidden", theirs, &person.to_string(), with(colleagues)).await;
-        let orphan = add("orphan", theirs, &person.to_string(), made_by(&asha)).await;
-        let machine = add("machine", theirs, "asha", KeyMaker::from_name("asha")).await;
-        let role = add("role", KeySubject::Role(Role::Owner), &by(&asha), made_by(&asha)).await;
-        let of_other = add("other", KeySubject::Person(other), &by(&asha), made_by(&asha)).await;
-        for key in [colleagues, hidden, orphan, machine, role, of_other, test.ids.next()] {
-            assert!(!is_own(key).await, "{key}");
-        }
-        // Somebody else was shown a new text of it.
-        let (maker, rotated) = (made_by(&ravi), own);
-        let rotate = move |tx: &mut Tx<'_>| {
-            administer(tx, |tx| keys::rotate(tx, &SystemRandom, rotated, Duration::from_secs(60), now))?;
-            administer(tx, |tx| keys::transfer_maker(tx, rotated, &maker))
-        };
-        let rotating: Result<(), Error> = test.db.write(shop, rotate).await;
-        rotating.unwrap();
-        assert!(!is_own(own).await && !is_own(second).await);
     }
 
     async fn of_two_owners_at_once_one_stays(test: TestDb) {

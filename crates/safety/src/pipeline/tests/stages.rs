@@ -463,6 +463,16 @@ fn what_is_not_kept_is_asked_in_a_conversation_alone() {
 }
 
 #[test]
+fn what_somebody_consents_to_is_theirs_alone() {
+    let cached = ToolSpec { cacheable: true, consent: "credit_check".parse().ok(), ..spec(Effect::Read) };
+    let about_anybody = ToolSpec { subject: Some("whom".to_owned()), ..spec(Effect::Read) };
+    for (what, spec) in [("for whoever consented", cached), ("it is about whom, which", about_anybody)] {
+        let error = CompiledTool::new(spec, connector(ConnectorOrigin::BuiltIn)).unwrap_err().to_string();
+        assert!(error.contains(what), "{error}");
+    }
+}
+
+#[test]
 fn a_tool_that_contradicts_itself_is_not_installed() {
     let sends = || Some(SendArguments { to: "whom".to_owned(), template: None });
     let plain = || spec(Effect::Keyed);
@@ -494,12 +504,6 @@ fn a_tool_that_contradicts_itself_is_not_installed() {
             house(),
         ),
         ("only a built-in pack", spec(Effect::Inside), connector(ConnectorOrigin::Foreign)),
-        (
-            "for whoever consented",
-            ToolSpec { cacheable: true, consent: "credit_check".parse().ok(), ..spec(Effect::Read) },
-            house(),
-        ),
-        ("it is about whom, which", ToolSpec { subject: Some("whom".to_owned()), ..plain() }, house()),
         ("must only read", ToolSpec { transient: true, ..plain() }, house()),
         ("can't be cached", ToolSpec { transient: true, cacheable: true, ..spec(Effect::Read) }, house()),
         (
