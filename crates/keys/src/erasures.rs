@@ -3,8 +3,6 @@
 use std::time::{Duration, Instant};
 
 use munshi_store::{DatabaseAddress, JsonText, KeyErasure, PlatformTx, across_tenants, params};
-use munshi_types::{ErasureId, Id, TenantId, Timestamp};
-use munshi_store::{JsonText, KeyErasure, PlatformTx, across_tenants, params};
 use munshi_types::{DataKeyId, ErasureId, Id, TenantId, Timestamp};
 use uuid::Uuid;
 
@@ -58,8 +56,6 @@ impl KeyStore {
         Ok(())
     }
 
-    /// Takes what was destroyed until then out of SQLite's log too: the file has zeros in its place, and the log the pages from before. On
-    /// Postgres, out of the table's pages; its log stays until it is recycled.
     /// Destroys a key by which a search index hashed words: copies of the index can't be tried with guesses any more. A key of another kind
     /// stays, since whoever can write to the main database could name it.
     pub(crate) async fn destroy_index_key(&mut self, tenant: TenantId, id: DataKeyId) -> Result<()> {
@@ -79,11 +75,12 @@ impl KeyStore {
             Ok::<_, Error>(())
         };
         self.db.platform(KEYS).write(write).await?;
-        self.log_emptied_until = None;
+        self.cleared_until = None;
         Ok(())
     }
 
-    /// Takes what was destroyed until then out of SQLite's log too: the file has zeros in its place, and the log the pages from before.
+    /// Takes what was destroyed until then out of SQLite's log too: the file has zeros in its place, and the log the pages from before. On
+    /// Postgres, out of the table's pages; its log stays until it is recycled.
     /// Where somebody reads the store just then, such as for a copy, it is tried again when destroyed keys are next looked for.
     pub(crate) async fn clear_traces(&mut self, destroyed_until: Timestamp) {
         if self.cleared_until >= Some(destroyed_until) {
@@ -102,7 +99,6 @@ impl KeyStore {
         match cleared {
             Ok(()) => self.cleared_until = Some(destroyed_until),
             Err(error) => {
-                tracing::debug!(%error, "the log of the store of keys was not emptied; retrying later");
                 tracing::debug!(%error, "traces of destroyed keys were not cleared from the store of keys; retrying later");
             }
         }

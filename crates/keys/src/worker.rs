@@ -192,11 +192,13 @@ impl KeyWorker {
     /// Whether the store remembers that keys were destroyed for this.
     pub async fn knows_erasure(&self, tenant: TenantId, id: ErasureId) -> Result<bool> {
         self.ask(move |store, runtime| runtime.block_on(store.has_erasure(tenant, id))).await
+    }
+
     /// What was destroyed is gone, whatever comes of this.
-    fn empty_log(&self) {
+    fn clear_traces(&self) {
         let _later = self.call(|store, runtime| {
             let now = store.clock.now();
-            runtime.block_on(store.empty_log(now));
+            runtime.block_on(store.clear_traces(now));
             Ok(())
         });
     }
@@ -236,13 +238,7 @@ impl KeySource for KeyWorker {
     fn destroy(&self, entry: &KeyErasure) -> Result<()> {
         let entry = entry.clone();
         self.call(move |store, runtime| runtime.block_on(store.destroy(entry)))?;
-        // The keys are gone, whatever comes of this.
-        let _later = self.call(|store, runtime| {
-            let now = store.clock.now();
-            runtime.block_on(store.clear_traces(now));
-            Ok(())
-        });
-        self.empty_log();
+        self.clear_traces();
         Ok(())
     }
 
@@ -252,7 +248,7 @@ impl KeySource for KeyWorker {
 
     fn destroy_index_key(&self, tenant: TenantId, id: DataKeyId) -> Result<()> {
         self.call(move |store, runtime| runtime.block_on(store.destroy_index_key(tenant, id)))?;
-        self.empty_log();
+        self.clear_traces();
         Ok(())
     }
 

@@ -3,8 +3,8 @@
 use munshi_store::{
     Cursor, Error as StoreError, Page, PageRequest, Row, SealedColumn, Tx, params, sql_in_both_orders,
 };
-use munshi_types::tier::LanguageCode;
 use munshi_types::tier::Channel;
+use munshi_types::tier::LanguageCode;
 use munshi_types::{ConsentId, ConsentPurposeName, Id, PersonId, Timestamp};
 
 use super::PurposeConsent;
