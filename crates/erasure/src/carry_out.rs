@@ -9,7 +9,7 @@ use munshi_pack::operation::forget_answers;
 use munshi_safety::acts;
 use munshi_safety::audit::{self, AuditActor, AuditActorKind, AuditEvent, NewAuditEntry};
 use munshi_store::{KeyErasure, Tx, in_background};
-use munshi_types::{ErasureId, Id, PersonId, TenantId};
+use munshi_types::{ErasureId, PersonId, TenantId};
 use serde_json::json;
 use uuid::Uuid;
 

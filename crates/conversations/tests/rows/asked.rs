@@ -49,7 +49,6 @@ async fn call_in(
             run,
             session: None,
             zone: Zone::default(),
-            language: None,
             background: false,
             key: None,
             ceiling: None,
