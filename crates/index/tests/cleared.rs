@@ -8,7 +8,7 @@ use munshi_index::{
 };
 use munshi_store::{Cursor, Error, Result, Tx, params};
 use munshi_test_support::{TestDb, on_both_engines};
-use munshi_types::{DataKeyId, Id as _, SeededRandom, TenantId, Timestamp};
+use munshi_types::{DataKeyId, SeededRandom, TenantId, Timestamp};
 use uuid::Uuid;
 
 use crate::support::{Text, add_texts, begin, by_id, count, find_key, make_texts, scan, search, write};
