@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use munshi_keys::CachedKeyring;
-use munshi_store::{Error, Keyring, PlatformScope, PlatformTx, across_tenants, params};
+use munshi_store::{Error, KeyErasure, Keyring, PlatformScope, PlatformTx, across_tenants, params};
 use munshi_test_support::{DatabaseEngine, UnitHold, on_both_engines, wait_until};
 use munshi_types::DataKeyId;
 use tokio::task::JoinSet;
@@ -50,6 +50,33 @@ async fn no_file_holds_a_destroyed_key() {
     let destroyer = node.clone();
     on_thread(move || destroyer.destroy_keys(&erasure(key)).unwrap()).await;
     wait_until_gone(&node, &folder, &wrapped).await;
+}
+
+#[tokio::test]
+async fn no_file_holds_one_from_before_an_upgrade() {
+    let keys = Keys::new(DatabaseEngine::Sqlite).await;
+    let folder = keys.folder();
+    let maker = keys.node();
+    // On more pages than what is made afterwards takes.
+    let made = on_thread(move || [(); 400].map(|()| maker.take_new_key(tenant(1)).unwrap())).await;
+    let mut wrapped = Vec::new();
+    for key in made.iter().step_by(8) {
+        wrapped.push(load_wrapped(&keys, *key).await);
+    }
+    // As an older version left it: the table of keys is copied when it is next opened.
+    let database = keys.open_database().await;
+    let forget = |tx: &mut PlatformTx<'_>| {
+        tx.execute(across_tenants("DELETE FROM schema_migrations WHERE number = 95"), &[])
+    };
+    assert_eq!(database.platform(KEYS).write(forget).await.unwrap(), 1);
+    drop(database);
+    let node = Arc::new(keys.node());
+    let destroyer = node.clone();
+    let entry = KeyErasure { keys: made.to_vec(), ..erasure(made[0]) };
+    on_thread(move || destroyer.destroy_keys(&entry).unwrap()).await;
+    for bytes in &wrapped {
+        wait_until_gone(&node, &folder, bytes).await;
+    }
 }
 
 #[tokio::test]

@@ -26,6 +26,10 @@ pub(super) fn run(path: &Path, request: &MigrationRequest) -> Result<MigrationOu
     file::make_private(path)?;
     list_applied(path, &request.options)?;
     let connection = SqliteConnection::open_writer(path, request.options.busy_timeout)?;
+    // A table that is copied and dropped would stand in free pages whole.
+    if request.options.wipes_removed {
+        connection.wipe_removed()?;
+    }
     // A migration may rebuild a table that others point at; what points nowhere afterwards is found by the check.
     connection.raw.pragma_update(None, "foreign_keys", "OFF").map_err(translate)?;
     let before = read_applied(&connection.raw)?;
