@@ -154,6 +154,12 @@ fn list_sessions(tx: &mut Tx<'_>, person: PersonId, after: Uuid, limit: u32) -> 
     )
 }
 
+/// Has the search index get another key, which destroys every other one that there is of it: an older copy of the store of keys may have
+/// brought one back that was destroyed after somebody was forgotten.
+pub fn expire_search_key(tx: &mut Tx<'_>) -> Result<()> {
+    munshi_index::expire_key(tx)
+}
+
 /// Behind their messages. Whatever they ever wrote may stand in older copies of the search index, also what was archived since.
 fn erase_sessions(tx: &mut Tx<'_>, sessions: &[Uuid]) -> Result<u64> {
     munshi_index::expire_key(tx)?;

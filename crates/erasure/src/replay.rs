@@ -1,9 +1,10 @@
 //! Telling a database what the store of keys remembers, and the other way round. Before anything is served: an older copy that was put
 //! back may have people in it who were forgotten since.
 
-use std::collections::{BTreeMap, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::fmt;
 
+use munshi_conversations::erasure::expire_search_key;
 use munshi_identity::persons;
 use munshi_store::{KeyErasure, PlatformTx, Tx, tenants};
 use munshi_types::{DataKeyId, ErasureId, PersonId, TenantId};
@@ -47,8 +48,14 @@ impl ErasureService {
             covered = self.add_logged(entry, covered).await?;
         }
         // A store of keys that was put back from a copy has forgotten that it had forgotten.
+        let mut lacking = BTreeSet::new();
         for (tenant, id) in here.iter().filter(|known| !logged.contains(known)) {
             self.destroy_keys_of(*tenant, *id).await?;
+            lacking.insert(*tenant);
+        }
+        // It may also have a key again by which an index hashed their words.
+        for tenant in lacking {
+            self.db.write(tenant, expire_search_key).await?;
         }
         for OpenErasure { tenant, id, .. } in self.list_all_open().await? {
             self.destroy_keys_of(tenant, id).await?;

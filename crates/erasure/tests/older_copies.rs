@@ -111,8 +111,12 @@ on_both_engines! {
         let before = tokio::task::spawn_blocking(seal.clone()).await.unwrap();
         assert!(before.is_ok(), "it came back with the older store");
 
+        let expired = "UPDATE search_indexes SET key_expired = FALSE WHERE tenant_id = $1";
+        test.db.write(tenant, move |tx: &mut Tx<'_>| tx.execute(expired, params![])).await.unwrap();
         let service = ErasureService { db: db.clone(), ..shop.service() };
         service.replay().await.unwrap();
+        let is_expired = test.db.read(tenant, munshi_index::is_key_expired).await.unwrap();
+        assert!(is_expired, "so may one by which the index hashed her words");
         let after = tokio::task::spawn_blocking(seal).await.unwrap();
         assert!(matches!(after, Err(Error::Forgotten(_))), "{after:?}");
     }

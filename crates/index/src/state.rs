@@ -54,11 +54,11 @@ pub fn is_key_expired(tx: &mut Tx<'_>) -> Result<bool> {
     Ok(find_stored(tx)?.is_some_and(|state| state.is_key_expired))
 }
 
-/// Whether its key is gone, as in a copy from before another key took its place.
+/// Whether its key is gone: this is a copy from before another key took its place, or the store of keys is one from before it had this one.
 pub fn is_key_lost(tx: &mut Tx<'_>) -> Result<bool> {
     let Some(state) = find_state(tx)? else { return Ok(false) };
     match tx.hash_by_key(state.key, "search probe", &[]) {
-        Err(Error::Forgotten(_)) => Ok(true),
+        Err(Error::Forgotten(_) | Error::UnknownKey(_)) => Ok(true),
         hashed => hashed.map(|_| false),
     }
 }
@@ -121,8 +121,8 @@ pub fn restart_filling(tx: &mut Tx<'_>) -> Result<()> {
 }
 
 /// Clears some of an index that is not of this version, and says whether more is left. Once nothing is, it is one of this
-/// version, with nothing in it, and with a key of its own: the one before is destroyed. If the unit comes to nothing after that,
-/// it is still one that nobody searches by.
+/// version, with nothing in it, and with a key of its own: whatever other one there is is destroyed. If the unit comes to nothing after
+/// that, it is still one that nobody searches by.
 pub fn clear_next(tx: &mut Tx<'_>) -> Result<bool> {
     let state = lock_state(tx)?;
     if state.current_key().is_some() {
@@ -134,9 +134,7 @@ pub fn clear_next(tx: &mut Tx<'_>) -> Result<bool> {
     tx.send("DELETE FROM search_blocks WHERE tenant_id = $1", &[])?;
     let (tenant, keyring) = (tx.tenant(), tx.keyring()?);
     let key = keyring.make_index_key(tenant)?;
-    if let Some(before) = state.key {
-        keyring.destroy_index_key(tenant, before)?;
-    }
+    keyring.destroy_other_index_keys(tenant, key)?;
     let (next_number, filled, key) = (0, Cursor::OLDEST, Some(key));
     save_state(tx, &StoredIndexState { version: VERSION, next_number, filled, key, is_key_expired: false })?;
     Ok(false)

@@ -6,7 +6,8 @@ use munshi_index::{
     AddOutcome, CheckStep, IndexBatch, IndexSearch, TokenHasher, add, check_next, clear_next, expire_key,
     find_state, is_key_expired, is_key_lost, list_hits, mark_for_rebuild,
 };
-use munshi_store::{Cursor, Error, Result, Tx, params};
+use munshi_store::{Cursor, Db, Error, Result, StoreOptions, Tx, params};
+use munshi_test_support::memory_keys::older_keyring;
 use munshi_test_support::{TestDb, on_both_engines};
 use munshi_types::{DataKeyId, SeededRandom, TenantId, Timestamp};
 use uuid::Uuid;
@@ -95,6 +96,26 @@ on_both_engines! {
             add(tx, IndexBatch { key: DataKeyId::from_uuid(Uuid::max()), ..batch }, |_, ids| Ok(ids.to_vec()))
         };
         assert_eq!(write(&test, tenant, late).await, AddOutcome::Outdated, "hashed by another");
+    }
+
+    async fn one_whose_key_an_older_store_lacks_gets_another(test: TestDb) {
+        let tenant = test.add_tenant("sharma").await;
+        fill(&test, tenant).await;
+        let before = write(&test, tenant, find_key).await;
+        write(&test, tenant, mark_for_rebuild).await;
+        begin(&test, tenant).await;
+        let key = write(&test, tenant, find_key).await;
+        // Its store of keys is put back from between.
+        let keyring = Some(older_keyring(test.ids.clone(), tenant, (before, key)));
+        let options = StoreOptions { keyring, ..test.options.clone() };
+        let db = Db::open(&test.address, &options, &test.migrations).await.unwrap();
+        let guess = move |tx: &mut Tx<'_>| TokenHasher::new(before).hash_scope(tx, Uuid::max());
+        assert!(db.read(tenant, guess).await.is_ok(), "it came back");
+        assert!(db.read(tenant, is_key_lost).await.unwrap());
+        db.write(tenant, mark_for_rebuild).await.unwrap();
+        while db.write(tenant, clear_next).await.unwrap() {}
+        assert!(!db.read(tenant, is_key_lost).await.unwrap());
+        assert!(matches!(db.read(tenant, guess).await, Err(Error::Forgotten(_))));
     }
 
     async fn a_missing_or_damaged_row_is_found(test: TestDb) {

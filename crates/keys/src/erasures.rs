@@ -34,13 +34,7 @@ impl KeyStore {
                     ),
                     params![entry.tenant, *id],
                 )?;
-                tx.execute(
-                    across_tenants(
-                        "INSERT INTO destroyed_keys (tenant_id, id, destroyed_at) VALUES ($1, $2, $3)
-                            ON CONFLICT (tenant_id, id) DO NOTHING",
-                    ),
-                    params![entry.tenant, *id, now],
-                )?;
+                write_destroyed(tx, (entry.tenant, *id), now)?;
             }
             tx.execute(
                 across_tenants(
@@ -56,27 +50,30 @@ impl KeyStore {
         Ok(())
     }
 
-    /// Destroys a key by which a search index hashed words: copies of the index can't be tried with guesses any more. A key of another kind
-    /// stays, since whoever can write to the main database could name it.
-    pub(crate) async fn destroy_index_key(&mut self, tenant: TenantId, id: DataKeyId) -> Result<()> {
+    /// Destroys the keys by which a tenant's search index hashed words before it had this one: copies of the index can't be tried with
+    /// guesses any more. Beside the last one these are what came back with an older copy of this store, and what was made for an index
+    /// that was not begun after all.
+    pub(crate) async fn destroy_other_index_keys(
+        &mut self,
+        tenant: TenantId,
+        kept: DataKeyId,
+    ) -> Result<Vec<DataKeyId>> {
         let now = self.clock.now();
         let write = move |tx: &mut PlatformTx<'_>| {
-            let text = "DELETE FROM data_keys WHERE tenant_id = $1 AND id = $2 AND kind = $3";
-            if tx.execute(across_tenants(text), params![tenant, id, INDEX])? == 0 {
-                return Ok(());
+            let text = "SELECT id FROM data_keys WHERE tenant_id = $1 AND kind = $2 AND id <> $3 ORDER BY id";
+            let others = tx.all(across_tenants(text), params![tenant, INDEX, kept], |row| row.get(0))?;
+            for id in &others {
+                let text = "DELETE FROM data_keys WHERE tenant_id = $1 AND id = $2 AND kind = $3";
+                tx.execute(across_tenants(text), params![tenant, *id, INDEX])?;
+                write_destroyed(tx, (tenant, *id), now)?;
             }
-            tx.execute(
-                across_tenants(
-                    "INSERT INTO destroyed_keys (tenant_id, id, destroyed_at) VALUES ($1, $2, $3)
-                     ON CONFLICT (tenant_id, id) DO NOTHING",
-                ),
-                params![tenant, id, now],
-            )?;
-            Ok::<_, Error>(())
+            Ok::<_, Error>(others)
         };
-        self.db.platform(KEYS).write(write).await?;
-        self.cleared_until = None;
-        Ok(())
+        let destroyed = self.db.platform(KEYS).write(write).await?;
+        if !destroyed.is_empty() {
+            self.cleared_until = None;
+        }
+        Ok(destroyed)
     }
 
     /// Takes what was destroyed until then out of SQLite's log too: the file has zeros in its place, and the log the pages from before. On
@@ -174,6 +171,21 @@ impl KeyStore {
             after = (last.at, last.id.as_uuid());
         }
     }
+}
+
+fn write_destroyed(
+    tx: &mut PlatformTx<'_>,
+    (tenant, id): (TenantId, DataKeyId),
+    now: Timestamp,
+) -> Result<()> {
+    tx.execute(
+        across_tenants(
+            "INSERT INTO destroyed_keys (tenant_id, id, destroyed_at) VALUES ($1, $2, $3)
+             ON CONFLICT (tenant_id, id) DO NOTHING",
+        ),
+        params![tenant, id, now],
+    )?;
+    Ok(())
 }
 
 /// Before anything is destroyed. A key that is not there was destroyed before, or is another store's.

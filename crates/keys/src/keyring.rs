@@ -45,8 +45,8 @@ pub trait KeySource: Send + Sync {
     /// A key for a tenant's search index, kept before the index names it.
     fn make_index_key(&self, tenant: TenantId) -> Result<(DataKeyId, SealKey)>;
 
-    /// Destroys such a key. One of another kind stays.
-    fn destroy_index_key(&self, tenant: TenantId, id: DataKeyId) -> Result<()>;
+    /// Destroys every such key of the tenant but this one, and says which these were.
+    fn destroy_other_index_keys(&self, tenant: TenantId, kept: DataKeyId) -> Result<Vec<DataKeyId>>;
 
     fn list_erasures(&self, after: Option<(TenantId, ErasureId)>, limit: u32) -> Result<Vec<KeyErasure>>;
 
@@ -194,10 +194,9 @@ impl CachedKeyring {
         let stored = self.source.load(tenant, id).map_err(Error::into_store)?;
         match self.known().remember(tenant, id, stored) {
             Some(known) => Ok(known.live()),
-            None => Err(Error::Key(format!(
+            None => Err(munshi_store::Error::UnknownKey(format!(
                 "the store of keys has no key {id} of tenant {tenant}: it is older than the database, or another one's"
-            ))
-            .into_store()),
+            ))),
         }
     }
 
@@ -330,9 +329,9 @@ impl Keyring for CachedKeyring {
         Ok(id)
     }
 
-    fn destroy_index_key(&self, tenant: TenantId, key: DataKeyId) -> munshi_store::Result<()> {
-        self.source.destroy_index_key(tenant, key).map_err(Error::into_store)?;
-        self.drop_keys(&HashSet::from([(tenant, key)]));
+    fn destroy_other_index_keys(&self, tenant: TenantId, kept: DataKeyId) -> munshi_store::Result<()> {
+        let destroyed = self.source.destroy_other_index_keys(tenant, kept).map_err(Error::into_store)?;
+        self.drop_keys(&destroyed.into_iter().map(|key| (tenant, key)).collect());
         Ok(())
     }
 

@@ -246,10 +246,11 @@ impl KeySource for KeyWorker {
         self.call(move |store, runtime| runtime.block_on(store.make_index_key(tenant)))
     }
 
-    fn destroy_index_key(&self, tenant: TenantId, id: DataKeyId) -> Result<()> {
-        self.call(move |store, runtime| runtime.block_on(store.destroy_index_key(tenant, id)))?;
+    fn destroy_other_index_keys(&self, tenant: TenantId, kept: DataKeyId) -> Result<Vec<DataKeyId>> {
+        let destroyed =
+            self.call(move |store, runtime| runtime.block_on(store.destroy_other_index_keys(tenant, kept)))?;
         self.clear_traces();
-        Ok(())
+        Ok(destroyed)
     }
 
     fn list_erasures(&self, after: Option<(TenantId, ErasureId)>, limit: u32) -> Result<Vec<KeyErasure>> {

@@ -54,8 +54,8 @@ impl KeySource for KeyLine {
         self.reach()?.make_index_key(tenant)
     }
 
-    fn destroy_index_key(&self, tenant: TenantId, id: DataKeyId) -> Result<()> {
-        self.reach()?.destroy_index_key(tenant, id)
+    fn destroy_other_index_keys(&self, tenant: TenantId, kept: DataKeyId) -> Result<Vec<DataKeyId>> {
+        self.reach()?.destroy_other_index_keys(tenant, kept)
     }
 
     fn list_erasures(&self, after: Option<(TenantId, ErasureId)>, limit: u32) -> Result<Vec<KeyErasure>> {

@@ -44,6 +44,11 @@ pub enum Error {
     #[error("the keys of encrypted text can't be reached: {0}")]
     KeysUnavailable(String),
 
+    /// The store of keys never had a key that the database names: it is older than the database, or another one's. Nothing was written;
+    /// with the right store the same unit passes.
+    #[error("{0}")]
+    UnknownKey(String),
+
     /// The key of what is stored was destroyed: a person was forgotten. Nothing brings it back.
     #[error("{0} was forgotten: its key was destroyed")]
     Forgotten(String),
@@ -88,12 +93,17 @@ impl Error {
 
     /// Whether the store or its keys are away, as opposed to one unit having been refused.
     pub fn is_outage(&self) -> bool {
-        self.is_ailing_store() || matches!(self, Self::KeysUnavailable(_))
+        self.is_ailing_store() || self.is_without_keys()
     }
 
     /// Whether the very same unit may pass when run again, and running it again is safe.
     pub fn is_retryable(&self) -> bool {
-        matches!(self, Self::Unavailable { .. } | Self::KeysUnavailable(_) | Self::Full | Self::Busy(_))
+        self.is_without_keys() || matches!(self, Self::Unavailable { .. } | Self::Full | Self::Busy(_))
+    }
+
+    /// Whether keys are away and the database itself is well.
+    pub(crate) fn is_without_keys(&self) -> bool {
+        matches!(self, Self::KeysUnavailable(_) | Self::UnknownKey(_))
     }
 
     /// Whether what is stored can't be read, now or ever: a row that is not what it should be, or that was forgotten. The unit
@@ -114,6 +124,7 @@ impl Error {
             Self::Refused(_) => "refused",
             Self::Decode(_) => "decode",
             Self::KeysUnavailable(_) => "keys_unavailable",
+            Self::UnknownKey(_) => "unknown_key",
             Self::Forgotten(_) => "forgotten",
             Self::ErasureRefused(_) => "erasure_refused",
             Self::Misuse(_) => "misuse",

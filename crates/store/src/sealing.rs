@@ -58,8 +58,8 @@ pub trait Keyring: Send + Sync + fmt::Debug {
     /// ([`hash_by`](Self::hash_by)).
     fn make_index_key(&self, tenant: TenantId) -> Result<DataKeyId>;
 
-    /// Destroys such a key for good; one of another kind stays. Again it changes nothing. It waits for the key store.
-    fn destroy_index_key(&self, tenant: TenantId, key: DataKeyId) -> Result<()>;
+    /// Destroys every such key of the tenant but this one, for good. Again it changes nothing. It waits for the key store.
+    fn destroy_other_index_keys(&self, tenant: TenantId, kept: DataKeyId) -> Result<()>;
 
     /// What keys were destroyed for, in the order of tenants and ids. It waits for the key store.
     fn list_erasures(&self, after: Option<(TenantId, ErasureId)>, limit: u32) -> Result<Vec<KeyErasure>>;

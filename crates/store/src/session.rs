@@ -267,7 +267,7 @@ impl UnitSession {
     fn record_outcome<T>(&mut self, outcome: Result<T>) -> Result<T> {
         match &outcome {
             Ok(_) => {}
-            Err(error) if error.is_unreadable() || matches!(error, Error::KeysUnavailable(_)) => {}
+            Err(error) if error.is_unreadable() || error.is_without_keys() => {}
             Err(error) => {
                 self.failed = Some(error.clone());
                 if error.is_ailing_store() {

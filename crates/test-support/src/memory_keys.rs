@@ -17,7 +17,17 @@ pub fn memory_keyring(ids: IdGenerator) -> Arc<dyn Keyring> {
 
 /// The same, which keeps so many keys in memory, and counts how often it asked for some.
 pub fn bounded_keyring(ids: IdGenerator, most: usize) -> Arc<CachedKeyring> {
-    Arc::new(build(KeysOf { ids, erased: Mutex::default(), index_keys: Mutex::default() }, most))
+    Arc::new(build(KeysOf::new(ids), most))
+}
+
+/// A keyring whose store of keys is a copy from before a search index got the key that it has: it has the one before, and not this one.
+pub fn older_keyring(
+    ids: IdGenerator,
+    tenant: TenantId,
+    (before, key): (DataKeyId, DataKeyId),
+) -> Arc<dyn Keyring> {
+    let index_keys = Mutex::new(HashMap::from([((tenant, before), false)]));
+    Arc::new(build(KeysOf { index_keys, lacking: Some(key), ..KeysOf::new(ids) }, 1000))
 }
 
 /// A keyring whose store of keys does not answer.
@@ -62,7 +72,7 @@ impl KeySource for UnreachableKeys {
         Err(Self::error())
     }
 
-    fn destroy_index_key(&self, _: TenantId, _: DataKeyId) -> Result<()> {
+    fn destroy_other_index_keys(&self, _: TenantId, _: DataKeyId) -> Result<Vec<DataKeyId>> {
         Err(Self::error())
     }
 
@@ -81,9 +91,15 @@ struct KeysOf {
     erased: Mutex<Vec<KeyErasure>>,
     /// Of search indexes: those that were made, and of these the ones that were destroyed.
     index_keys: Mutex<HashMap<(TenantId, DataKeyId), bool>>,
+    /// What it never had.
+    lacking: Option<DataKeyId>,
 }
 
 impl KeysOf {
+    fn new(ids: IdGenerator) -> Self {
+        Self { ids, erased: Mutex::default(), index_keys: Mutex::default(), lacking: None }
+    }
+
     fn erased(&self) -> MutexGuard<'_, Vec<KeyErasure>> {
         self.erased.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -95,6 +111,9 @@ impl KeysOf {
 
 impl KeySource for KeysOf {
     fn load(&self, tenant: TenantId, id: DataKeyId) -> Result<StoredKey> {
+        if self.lacking == Some(id) {
+            return Ok(StoredKey::Unknown);
+        }
         let is_gone = self.erased().iter().any(|entry| entry.tenant == tenant && entry.keys.contains(&id))
             || self.index_keys().get(&(tenant, id)) == Some(&true);
         Ok(if is_gone { StoredKey::Destroyed } else { StoredKey::Live(derive(tenant, id)) })
@@ -139,11 +158,16 @@ impl KeySource for KeysOf {
         Ok((id, derive(tenant, id)))
     }
 
-    fn destroy_index_key(&self, tenant: TenantId, id: DataKeyId) -> Result<()> {
-        if let Some(is_gone) = self.index_keys().get_mut(&(tenant, id)) {
-            *is_gone = true;
-        }
-        Ok(())
+    fn destroy_other_index_keys(&self, tenant: TenantId, kept: DataKeyId) -> Result<Vec<DataKeyId>> {
+        let mut keys = self.index_keys();
+        let is_other = |(of, id): &(TenantId, DataKeyId)| *of == tenant && *id != kept;
+        let others = keys.iter_mut().filter(|(key, is_gone)| is_other(key) && !**is_gone);
+        Ok(others
+            .map(|((_, id), is_gone)| {
+                *is_gone = true;
+                *id
+            })
+            .collect())
     }
 
     fn list_erasures(&self, after: Option<(TenantId, ErasureId)>, limit: u32) -> Result<Vec<KeyErasure>> {

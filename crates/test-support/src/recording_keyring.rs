@@ -69,8 +69,8 @@ impl Keyring for RecordingKeyring {
         self.inner.make_index_key(tenant)
     }
 
-    fn destroy_index_key(&self, tenant: TenantId, key: DataKeyId) -> Result<()> {
-        self.inner.destroy_index_key(tenant, key)
+    fn destroy_other_index_keys(&self, tenant: TenantId, kept: DataKeyId) -> Result<()> {
+        self.inner.destroy_other_index_keys(tenant, kept)
     }
 
     fn list_erasures(&self, after: Option<(TenantId, ErasureId)>, limit: u32) -> Result<Vec<KeyErasure>> {

@@ -160,7 +160,7 @@ impl From<munshi_store::Error> for CommandFailure {
             Error::Schema(_) => Self::new(Exit::Schema, text),
             Error::Forgotten(_) => Self::not_found(text),
             Error::ErasureRefused(_) => Self::refused(text),
-            Error::KeysUnavailable(_) => Self::new(Exit::Database, text)
+            Error::KeysUnavailable(_) | Error::UnknownKey(_) => Self::new(Exit::Database, text)
                 .hint("check that the store of keys is there and keys.url is correct; run `munshi doctor` for details"),
             Error::Address(_) => Self::new(Exit::Settings, text),
             Error::Refused(_) => {

@@ -62,8 +62,8 @@ impl<'a> CandidateSource<'a> {
                 source.groups = groups;
                 source.state = Some(state);
             }
-            // Its key has just gone, or it is a copy from before: it is built anew.
-            Err(Error::Forgotten(_)) => {}
+            // Its key has just gone, or it or the store of keys is a copy from before: it is built anew.
+            Err(Error::Forgotten(_) | Error::UnknownKey(_)) => {}
             Err(error) => return Err(error),
         }
         Ok(source)

@@ -4,9 +4,10 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 use munshi_conversations::retention::{ArchiveJob, Retention, expire};
-use munshi_conversations::search::{FillScope, FillTask, MessageSearch, SearchFiller};
+use munshi_conversations::search::{FillScope, FillTask, MessageSearch, SearchFiller, search_messages};
 use munshi_safety::policy::RetentionPeriods;
-use munshi_store::params;
+use munshi_store::{Db, StoreOptions, Tx, params};
+use munshi_test_support::memory_keys::older_keyring;
 use munshi_types::{Id as _, SeededRandom};
 
 use crate::rows::search_support::{
@@ -180,6 +181,28 @@ tables! {
         let periods = RetentionPeriods { messages_days: Some(30), ..RetentionPeriods::default() };
         let report = expire(&shop.test.db, shop.tenant, &periods, shop.now()).await.unwrap();
         assert_eq!((report.messages, count_indexed(&shop).await), (10, (0, 0)));
+    }
+
+    async fn an_older_store_of_keys_stops_no_search(test: TestDb) {
+        let shop = Shop::open(test).await;
+        let random = SeededRandom::new(45);
+        talk(&shop, &random, 20, 0).await;
+        fill(&shop, FillScope::New).await;
+        let key = shop.read(munshi_index::find_state).await.unwrap().key;
+        let keyring = older_keyring(shop.test.ids.clone(), shop.tenant, (shop.test.ids.next(), key));
+        let options = StoreOptions { keyring: Some(keyring), ..shop.test.options.clone() };
+        let db = Db::open(&shop.test.address, &options, &shop.test.migrations).await.unwrap();
+        let filler = SearchFiller { db: db.clone(), clock: shop.test.clock.clone() };
+        let search = |tx: &mut Tx<'_>| search_messages(tx, &wanted("ramesh", 100));
+        let find = async || {
+            let hits = db.read(shop.tenant, search).await.unwrap().hits;
+            hits.iter().map(|hit| hit.message).collect::<Vec<_>>()
+        };
+        let expected = scan(&shop, wanted("ramesh", 100)).await;
+        assert!(!expected.is_empty());
+        assert_eq!(find().await, expected);
+        assert_eq!(filler.fill(shop.tenant, FillScope::New, || false).await.unwrap(), 40, "by another key");
+        assert_eq!(find().await, expected);
     }
 
     async fn a_damaged_index_is_built_anew_and_missed_by_nobody(test: TestDb) {

@@ -152,9 +152,11 @@ impl From<munshi_store::Error> for OperationError {
     fn from(error: munshi_store::Error) -> Self {
         use munshi_store::Error as E;
         match error {
-            error @ (E::Unavailable { .. } | E::KeysUnavailable(_) | E::Full | E::Busy(_)) => {
-                Self::unavailable(error)
-            }
+            error @ (E::Unavailable { .. }
+            | E::KeysUnavailable(_)
+            | E::UnknownKey(_)
+            | E::Full
+            | E::Busy(_)) => Self::unavailable(error),
             E::OutcomeUnknown => Self::new(
                 OperationErrorCode::Unavailable,
                 "The database connection was lost during the write; it was applied completely or not at all.",
