@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use munshi_store::{DatabaseAddress, JsonText, KeyErasure, PlatformTx, across_tenants, params};
+use munshi_store::{DatabaseAddress, JsonText, KeyErasure, PlatformTx, VacuumLimits, across_tenants, params};
 use munshi_types::{DataKeyId, ErasureId, Id, TenantId, Timestamp};
 use uuid::Uuid;
 
@@ -12,6 +12,10 @@ use crate::keyring::{DestroyedKey, OVERLAP};
 
 /// How long emptying the log may hold up whoever wants a key.
 const LOG_PATIENCE: Duration = Duration::from_millis(50);
+
+/// The same of Postgres. Whoever wants a key waits meanwhile, so it ends before they give up.
+const VACUUM_LIMITS: VacuumLimits =
+    VacuumLimits { lock: Duration::from_millis(50), total: Duration::from_secs(2) };
 
 /// Postgres clears removed keys out of their pages no more often than this; whoever wants a key waits meanwhile.
 const BETWEEN_VACUUMS: Duration = Duration::from_secs(60);
@@ -77,7 +81,8 @@ impl KeyStore {
     }
 
     /// Takes what was destroyed until then out of SQLite's log too: the file has zeros in its place, and the log the pages from before. On
-    /// Postgres, out of the table's pages; its log stays until it is recycled.
+    /// Postgres, out of the table's rows; its bytes stand in free parts of their pages until these are written over, and in the log until
+    /// that is recycled.
     /// Where somebody reads the store just then, such as for a copy, it is tried again when destroyed keys are next looked for.
     pub(crate) async fn clear_traces(&mut self, destroyed_until: Timestamp) {
         if self.cleared_until >= Some(destroyed_until) {
@@ -90,7 +95,7 @@ impl KeyStore {
             DatabaseAddress::Sqlite(_) => self.db.try_empty_log(LOG_PATIENCE).await,
             DatabaseAddress::Postgres(_) => {
                 self.vacuumed_at = Some(Instant::now());
-                self.db.vacuum(&self.owner, "VACUUM data_keys").await
+                self.db.vacuum(&self.owner, "data_keys", VACUUM_LIMITS).await
             }
         };
         match cleared {

@@ -63,7 +63,7 @@ pub(crate) struct KeyStore {
     pub(crate) tenants: HashMap<TenantId, Vec<CachedTenantKey>>,
     /// Logs in as whoever owns the tables.
     pub(crate) owner: DatabaseAddress,
-    /// Nothing of keys that were destroyed until then stands in SQLite's log, nor in the pages of Postgres.
+    /// Nothing of keys that were destroyed until then stands in SQLite's log, nor in rows of Postgres that were removed.
     pub(crate) cleared_until: Option<Timestamp>,
     pub(crate) vacuumed_at: Option<Instant>,
 }

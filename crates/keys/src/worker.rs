@@ -203,6 +203,15 @@ impl KeyWorker {
         });
     }
 
+    /// The same of what was destroyed until then, which nobody waits for.
+    fn begin_clearing(&self, destroyed_until: Timestamp) {
+        let _later = self.send(Box::new(move |store, runtime| {
+            if let Ok(store) = store {
+                runtime.block_on(store.clear_traces(destroyed_until));
+            }
+        }));
+    }
+
     fn send(&self, request: Request) -> Result<()> {
         let waiting = self.0.waiting.lock().unwrap_or_else(PoisonError::into_inner).take();
         if let Some((owner, requests)) = waiting {
@@ -247,9 +256,12 @@ impl KeySource for KeyWorker {
     }
 
     fn destroy_other_index_keys(&self, tenant: TenantId, kept: DataKeyId) -> Result<Vec<DataKeyId>> {
-        let destroyed =
-            self.call(move |store, runtime| runtime.block_on(store.destroy_other_index_keys(tenant, kept)))?;
-        self.clear_traces();
+        let (destroyed, now) = self.call(move |store, runtime| {
+            let destroyed = runtime.block_on(store.destroy_other_index_keys(tenant, kept))?;
+            Ok((destroyed, store.clock.now()))
+        })?;
+        // A unit of the main database waits for the answer.
+        self.begin_clearing(now);
         Ok(destroyed)
     }
 
@@ -258,14 +270,12 @@ impl KeySource for KeyWorker {
     }
 
     fn list_destroyed(&self, since: Timestamp) -> Result<Vec<DestroyedKey>> {
-        self.call(move |store, runtime| {
-            let destroyed = runtime.block_on(store.list_destroyed(since))?;
-            // A process that was killed, or met with a reader, has not cleared them away.
-            if let Some(latest) = destroyed.iter().map(|key| key.at).max() {
-                runtime.block_on(store.clear_traces(latest));
-            }
-            Ok(destroyed)
-        })
+        let destroyed = self.call(move |store, runtime| runtime.block_on(store.list_destroyed(since)))?;
+        // A process that was killed, or met with a reader, has not cleared them away.
+        if let Some(latest) = destroyed.iter().map(|key| key.at).max() {
+            self.begin_clearing(latest);
+        }
+        Ok(destroyed)
     }
 }
 

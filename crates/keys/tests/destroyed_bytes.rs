@@ -2,14 +2,17 @@
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::time::Duration;
 
 use munshi_keys::CachedKeyring;
-use munshi_store::{Error, KeyErasure, Keyring, PlatformScope, PlatformTx, across_tenants, params};
+use munshi_store::{
+    Error, KeyErasure, Keyring, PlatformScope, PlatformTx, SealedBy, VacuumLimits, across_tenants, params,
+};
 use munshi_test_support::{DatabaseEngine, UnitHold, on_both_engines, wait_until};
 use munshi_types::DataKeyId;
 use tokio::task::JoinSet;
 
-use crate::store::{Keys, erasure, on_thread, tenant};
+use crate::store::{Keys, WHERE, erasure, on_thread, tenant};
 
 const KEYS: PlatformScope = PlatformScope::new("keys");
 
@@ -131,5 +134,69 @@ on_both_engines! {
             db.platform(KEYS).read(count).await.unwrap() == 1
         })
         .await;
+    }
+
+    async fn postgres_gives_keys_while_it_can_not_clear_its_pages(test: TestDb) {
+        if test.engine() != DatabaseEngine::Postgres {
+            return;
+        }
+        let keys = Keys::new(test.engine()).await;
+        let (node, maker) = (Arc::new(keys.node()), keys.node());
+        let key = on_thread(move || maker.take_new_key(tenant(1)).unwrap()).await;
+        // As another VACUUM, or a migration.
+        let lock = ("SELECT 1", "LOCK TABLE data_keys IN SHARE UPDATE EXCLUSIVE MODE");
+        let (hold, database) = (UnitHold::default(), keys.open_database().await);
+        let held = hold.clone();
+        let mut locking = JoinSet::new();
+        locking.spawn(async move {
+            let write = move |tx: &mut PlatformTx<'_>| {
+                tx.execute(across_tenants(lock), params![])?;
+                held.wait();
+                Ok::<_, Error>(())
+            };
+            database.platform(KEYS).write(write).await.unwrap();
+        });
+        hold.reached().await;
+        on_thread(move || {
+            node.destroy_keys(&erasure(key)).unwrap();
+            node.take_new_key(tenant(1)).unwrap();
+            node.drop_destroyed().unwrap();
+            assert!(matches!(node.seal(tenant(1), SealedBy::Person(key), WHERE, b"hello"), Err(Error::Forgotten(_))));
+        })
+        .await;
+        hold.release();
+        locking.join_next().await.unwrap().unwrap();
+    }
+
+    async fn postgres_says_that_an_older_transaction_still_sees_a_row(test: TestDb) {
+        if test.engine() != DatabaseEngine::Postgres {
+            return;
+        }
+        let keys = Keys::new(test.engine()).await;
+        let node = keys.node();
+        let (node, key) = on_thread(move || {
+            let key = node.take_new_key(tenant(1)).unwrap();
+            (node, key)
+        })
+        .await;
+        let limits = VacuumLimits { lock: Duration::from_secs(5), total: Duration::from_secs(10) };
+        let (hold, database) = (UnitHold::default(), keys.open_database().await);
+        let (held, reader) = (hold.clone(), database.clone());
+        let mut reading = JoinSet::new();
+        reading.spawn(async move {
+            let read = move |tx: &mut PlatformTx<'_>| {
+                let count: i64 = tx.one(across_tenants("SELECT count(*) FROM data_keys"), &[], |row| row.get(0))?;
+                held.wait();
+                Ok::<_, Error>(count)
+            };
+            reader.platform(KEYS).read(read).await.unwrap()
+        });
+        hold.reached().await;
+        on_thread(move || node.destroy_keys(&erasure(key)).unwrap()).await;
+        let early = database.vacuum(&keys.address, "data_keys", limits).await;
+        assert!(matches!(early, Err(Error::Busy(_))), "{early:?}");
+        hold.release();
+        assert!(reading.join_next().await.unwrap().unwrap() > 0);
+        wait_until(async || database.vacuum(&keys.address, "data_keys", limits).await.is_ok()).await;
     }
 }

@@ -74,6 +74,7 @@ pub use migrate::{Migration, Migrations};
 pub use options::StoreOptions;
 pub use page::{Cursor, CursorError, ListCursor, Page, PageRequest};
 pub use plain_rows::{FindSeal, PlainColumn, RowMark, SealedKey, SealedTable};
+pub use postgres::VacuumLimits;
 pub use row::{ColumnIndex, Row};
 pub use sealing::{
     KeyErasure, Keyring, RowId, SealedBy, SealedCell, SealedColumn, SealedText, find_named_key, is_sealed,

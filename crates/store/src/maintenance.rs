@@ -11,7 +11,7 @@ use crate::error::{Error, Result};
 use crate::migrate::{self, Migrations};
 use crate::options::StoreOptions;
 use crate::params;
-use crate::postgres::{PostgresConnection, PostgresLogin};
+use crate::postgres::{self, VacuumLimits};
 use crate::sql::across_tenants;
 pub use crate::sqlite::backup::BackupProgress;
 pub use crate::sqlite::file::format_timestamp;
@@ -71,16 +71,20 @@ impl Db {
         run_blocking(move || rewrite::empty_log(&path, patience)).await
     }
 
-    /// Has Postgres clear a table of rows that were removed, with a `VACUUM` of it, as far as no transaction sees them still; by itself it
-    /// may take hours. `owner` logs in as whoever owns the table: for anybody else Postgres does nothing, and warns. Nothing on SQLite,
-    /// which wipes what is removed where [`StoreOptions::wipes_removed`] says so.
-    pub async fn vacuum(&self, owner: &DatabaseAddress, statement: &'static str) -> Result<()> {
+    /// Has Postgres clear a table of rows that were removed, with a `VACUUM` of it; by itself it may take hours. [`Error::Busy`] where
+    /// that takes too long, or a transaction that began before still sees some of them. `owner` logs in as whoever owns the table.
+    /// Nothing on SQLite, which wipes what is removed where [`StoreOptions::wipes_removed`] says so.
+    pub async fn vacuum(
+        &self,
+        owner: &DatabaseAddress,
+        table: &'static str,
+        limits: VacuumLimits,
+    ) -> Result<()> {
         let DatabaseAddress::Postgres(address) = owner.clone() else { return Ok(()) };
-        let options = self.options().clone();
-        let vacuum = move || {
-            PostgresConnection::open(&address, &options, PostgresLogin::Owner)?.run_command(statement)
-        };
-        run_blocking(vacuum).await
+        let options = StoreOptions { connect_timeout: limits.total, ..self.options().clone() };
+        let vacuum = run_blocking(move || postgres::vacuum(&address, &options, (table, limits)));
+        let vacuumed = tokio::time::timeout(limits.total, vacuum).await;
+        vacuumed.unwrap_or_else(|_| Err(Error::Busy(format!("clearing {table} took too long"))))
     }
 
     /// Copies the live database to `target` while others go on working; SQLite only.
