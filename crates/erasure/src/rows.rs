@@ -224,17 +224,21 @@ pub fn list_newest_destroyed(tx: &mut PlatformTx<'_>, limit: u32) -> Result<Vec<
     )
 }
 
-/// Whether this database has the tenant and does not know of the erasure.
-pub fn is_missing(tx: &mut PlatformTx<'_>, tenant: TenantId, id: ErasureId) -> Result<bool> {
+/// Whether this database knows of what the store of keys remembers; none where it does not have the tenant.
+pub fn is_known(tx: &mut PlatformTx<'_>, entry: &KeyErasure) -> Result<Option<bool>> {
     let found = tx.optional(
         across_tenants(
-            "SELECT 1 FROM tenants t WHERE t.id = $1
-               AND NOT EXISTS (SELECT 1 FROM erasures e WHERE e.tenant_id = $1 AND e.id = $2)",
+            "SELECT e.id FROM tenants t LEFT JOIN erasures e ON e.tenant_id = $1 AND e.id = $2 WHERE t.id = $1",
         ),
-        params![tenant, id],
-        |_| Ok(()),
+        params![entry.tenant, entry.id],
+        |row| row.get::<Option<ErasureId>>(0),
     )?;
-    Ok(found.is_some())
+    Ok(found.map(|known| known.is_some()))
+}
+
+/// Whether this version can carry out what the store of keys remembers; [`replay`](crate::ErasureService::replay) skips what it can't.
+pub fn is_readable(entry: &KeyErasure) -> bool {
+    Erasure::from_key_erasure(entry.id, &entry.body).is_ok()
 }
 
 fn read(row: &Row<'_>) -> Result<Erasure> {

@@ -2,7 +2,9 @@
 
 use std::time::{Duration, Instant};
 
-use munshi_store::{DatabaseAddress, JsonText, KeyErasure, PlatformTx, VacuumLimits, across_tenants, params};
+use munshi_store::{
+    Cursor, DatabaseAddress, JsonText, KeyErasure, PlatformTx, Row, VacuumLimits, across_tenants, params,
+};
 use munshi_types::{DataKeyId, ErasureId, Id, TenantId, Timestamp};
 use uuid::Uuid;
 
@@ -121,22 +123,29 @@ impl KeyStore {
                      ORDER BY tenant_id, id LIMIT $3",
                 ),
                 params![tenant, id, limit],
-                |row| {
-                    let (tenant, id) = (row.get(0)?, row.get(1)?);
-                    Ok(KeyErasure { tenant, id, keys: Vec::new(), body: row.get::<JsonText>(2)?.read()? })
-                },
+                read_erasure,
             )
         };
         Ok(self.db.platform(KEYS).read(read).await?)
     }
 
-    /// Those that were written down last.
-    pub(crate) async fn list_newest_erasures(&self, limit: u32) -> Result<Vec<(TenantId, ErasureId)>> {
+    /// Those that were written down last before a place, the newest first.
+    pub(crate) async fn list_newest_erasures(
+        &self,
+        before: Cursor,
+        limit: u32,
+    ) -> Result<Vec<(Cursor, KeyErasure)>> {
         let read = move |tx: &mut PlatformTx<'_>| {
             tx.all(
-                across_tenants("SELECT tenant_id, id FROM key_erasures ORDER BY at DESC, id DESC LIMIT $1"),
-                params![limit],
-                |row| Ok((row.get(0)?, row.get(1)?)),
+                across_tenants(
+                    "SELECT tenant_id, id, body, at FROM key_erasures WHERE (at, id) < ($1, $2)
+                     ORDER BY at DESC, id DESC LIMIT $3",
+                ),
+                params![before.time, before.id, limit],
+                |row| {
+                    let erasure = read_erasure(row)?;
+                    Ok((Cursor { time: row.get(3)?, id: erasure.id.as_uuid() }, erasure))
+                },
             )
         };
         Ok(self.db.platform(KEYS).read(read).await?)
@@ -176,6 +185,12 @@ impl KeyStore {
             after = (last.at, last.id.as_uuid());
         }
     }
+}
+
+/// A body that can't be read is nothing: it keeps back no other, and whoever wanted it says so.
+fn read_erasure(row: &Row<'_>) -> munshi_store::Result<KeyErasure> {
+    let body = row.get::<JsonText>(2)?.read().unwrap_or_default();
+    Ok(KeyErasure { tenant: row.get(0)?, id: row.get(1)?, keys: Vec::new(), body })
 }
 
 fn write_destroyed(

@@ -10,7 +10,7 @@ use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
 use munshi_store::migrate::{self, MigrationRequest};
-use munshi_store::{DatabaseAddress, Db, KeyErasure, Migrations, StoreOptions};
+use munshi_store::{Cursor, DatabaseAddress, Db, KeyErasure, Migrations, StoreOptions};
 use munshi_types::{Clock, DataKeyId, ErasureId, Random, TenantId, Timestamp};
 use tokio::runtime::{Builder, Runtime};
 use uuid::Uuid;
@@ -184,9 +184,13 @@ impl KeyWorker {
         Ok(!matches!(loaded, StoredKey::Unknown))
     }
 
-    /// What keys were destroyed for, the last ones.
-    pub async fn list_newest_erasures(&self, limit: u32) -> Result<Vec<(TenantId, ErasureId)>> {
-        self.ask(move |store, runtime| runtime.block_on(store.list_newest_erasures(limit))).await
+    /// What keys were destroyed for, the last ones before a place, the newest first.
+    pub async fn list_newest_erasures(
+        &self,
+        before: Cursor,
+        limit: u32,
+    ) -> Result<Vec<(Cursor, KeyErasure)>> {
+        self.ask(move |store, runtime| runtime.block_on(store.list_newest_erasures(before, limit))).await
     }
 
     /// Whether the store remembers that keys were destroyed for this.

@@ -194,6 +194,23 @@ fn an_older_backup_is_told_again_before_a_command_reads_it() {
     assert_eq!(count_erasures(&installation), 1);
 }
 
+/// The books are plain: without the store of keys nobody can know whether an older database names somebody forgotten.
+#[test]
+fn nothing_is_read_while_the_store_of_keys_is_away() {
+    let installation = Installation::migrated(DatabaseEngine::Sqlite);
+    open_shop(&installation);
+    let copy = installation.json(&["backup"])["file"].as_str().unwrap().to_owned();
+    installation.json(&["person", "forget", "Rameshwari", "--yes", "--despite-open-matters"]);
+    std::fs::copy(installation.folder().join(&copy), installation.file()).unwrap();
+    let (keys, aside) = (installation.data().join("keys.db"), installation.folder().join("aside.db"));
+    std::fs::rename(&keys, &aside).unwrap();
+    let error = installation.run(&["ledger", "check"]).refused(3);
+    assert!(error.contains("keys.db is missing"), "{error}");
+    std::fs::rename(&aside, &keys).unwrap();
+    let owing = installation.run(&["ask", "counter", "who owes me"]).ok();
+    assert!(!owing.contains("Rameshwari") && owing.contains("Forgotten"), "{owing}");
+}
+
 /// A person who wrote: their words, their name and their phone are unreadable, also with the keys of today and the copy of yesterday.
 #[test]
 fn with_todays_keys_a_copy_of_yesterday_shows_everybody_else() {
