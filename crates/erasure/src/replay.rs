@@ -3,6 +3,7 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::fmt;
+use std::sync::Arc;
 
 use munshi_conversations::erasure::expire_search_key;
 use munshi_identity::persons;
@@ -33,8 +34,8 @@ impl ErasureService {
     /// Carries out what is not done in this database. Says how many there were.
     ///
     /// First all keys are destroyed, without waiting for anything that is under way: from then on nobody can read what is theirs. Where that
-    /// fails, nothing may be served. An erasure whose rows can't be removed is left to a job, with an error in the log, and so is one that
-    /// can't be read.
+    /// fails, nothing may be served. An erasure whose rows can't be removed is left to a job, with an error in the log. One that can't be
+    /// read, or not be written down here, is skipped until the next start.
     ///
     /// An older copy may know somebody by another key than the log, or others who turned out to be them: these are forgotten too, by an
     /// erasure of their own, so that what the log says of the first stays as it is.
@@ -43,9 +44,11 @@ impl ErasureService {
     /// nobody who was forgotten comes back by that, and a row that somebody planted must not keep the server from starting.
     pub async fn replay(&self) -> Result<usize> {
         let here = self.list_known().await?;
-        let ErasureLog { ids: logged, missing, mut covered } = self.load_log(&here).await?;
+        let ErasureLog { ids: logged, missing, covered } = self.load_log(&here).await?;
+        let mut covered = Arc::new(covered);
         for entry in missing {
-            covered = self.add_logged(entry, covered).await?;
+            let further = self.add_logged(entry, &covered).await?;
+            Arc::make_mut(&mut covered).extend(further);
         }
         // A store of keys that was put back from a copy has forgotten that it had forgotten.
         let mut lacking = BTreeSet::new();
@@ -55,7 +58,10 @@ impl ErasureService {
         }
         // It may also have a key again by which an index hashed their words.
         for tenant in lacking {
-            self.db.write(tenant, expire_search_key).await?;
+            let expired = self.db.write(tenant, expire_search_key).await;
+            if let Some(error) = pass_outage(expired)? {
+                tracing::error!(%tenant, %error, "a search index keeps keys that an older store of keys brought back");
+            }
         }
         for OpenErasure { tenant, id, .. } in self.list_all_open().await? {
             self.destroy_keys_of(tenant, id).await?;
@@ -100,20 +106,25 @@ impl ErasureService {
         Ok(listing.await.map_err(|error| Error::Interrupted(error.to_string()))??)
     }
 
-    async fn add_logged(&self, entry: KeyErasure, mut covered: CoveredKeys) -> Result<CoveredKeys> {
+    /// Says what it covers beyond the log. One that can't be added is told again at the next start.
+    async fn add_logged(
+        &self,
+        entry: KeyErasure,
+        covered: &Arc<CoveredKeys>,
+    ) -> Result<Vec<(PersonId, DataKeyId)>> {
         let (tenant, id) = (entry.tenant, entry.id);
         let erasure = match Erasure::from_key_erasure(id, &entry.body) {
             Ok(erasure) => erasure,
             Err(error) => {
                 skip(id, &error);
-                return Ok(covered);
+                return Ok(Vec::new());
             }
         };
-        let (further_id, now) = (self.ids.next(), self.clock.now());
+        let (further_id, now, covered) = (self.ids.next(), self.clock.now(), covered.clone());
         let add = move |tx: &mut Tx<'_>| {
             if tenants::find_status(tx)?.is_none() {
                 // This copy is from before the tenant.
-                return Ok(covered);
+                return Ok(Vec::new());
             }
             for (person, key) in erasure.list_owned_keys() {
                 persons::restore_key(tx, person, key)?;
@@ -122,22 +133,26 @@ impl ErasureService {
             rows::add(tx, &erasure)?;
             let further = list_further_keys(tx, &erasure.persons, &covered)?;
             if further.is_empty() {
-                return Ok(covered);
+                return Ok(further);
             }
             for (person, _) in &further {
                 persons::detach(tx, *person, now)?;
             }
             let (persons, keys) = further.iter().copied().unzip();
-            covered.extend(further);
             let records = BTreeMap::new();
             rows::add(tx, &Erasure { id: further_id, persons, keys, records, asked_at: now, ..erasure })?;
-            Ok(covered)
+            Ok(further)
         };
-        let covered = self.db.write(tenant, add).await.map_err(Error::Store)?;
+        let mut further = Vec::new();
+        let added = self.db.write(tenant, add).await.map(|found| further = found);
+        if let Some(error) = pass_outage(added)? {
+            skip(id, &error);
+            return Ok(further);
+        }
         if let Err(error) = self.detach_logged_records(tenant, id).await {
             tracing::error!(erasure = %id, %error, "what packs know of somebody forgotten is not hidden yet");
         }
-        Ok(covered)
+        Ok(further)
     }
 
     /// As when it was asked for: nobody comes upon what packs know of them, whatever becomes of other rows.
@@ -202,6 +217,15 @@ impl ErasureService {
         if let Err(error) = self.enqueue_again(tenant, id).await {
             tracing::warn!(erasure = %id, %error, "no job was made for an erasure; one is within an hour");
         }
+    }
+}
+
+/// What is wrong with one erasure keeps back no other. A database that is away, or busy for long, is no matter of one.
+fn pass_outage(outcome: munshi_store::Result<()>) -> Result<Option<munshi_store::Error>> {
+    match outcome {
+        Ok(()) => Ok(None),
+        Err(error) if error.is_outage() || error.is_retryable() => Err(error.into()),
+        Err(error) => Ok(Some(error)),
     }
 }
 

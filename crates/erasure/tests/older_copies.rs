@@ -161,7 +161,11 @@ on_both_engines! {
         // What a later version may have written into the store of keys.
         let (keyring, strange) = (test.db.keyring().unwrap(), shop.app.ids.next());
         let unread = KeyErasure { tenant, id: strange, keys: Vec::new(), body: json!({ "persons": "everybody" }) };
-        tokio::task::spawn_blocking(move || keyring.destroy_keys(&unread)).await.unwrap().unwrap();
+        // And what no row of the database can hold.
+        let body = json!({ "persons": [], "keys": [], "records": {}, "asked_by": "\0", "asked_at": shop.app.clock.now() });
+        let refused = KeyErasure { tenant, id: shop.app.ids.next(), keys: Vec::new(), body };
+        let log = move || [unread, refused].iter().try_for_each(|entry| keyring.destroy_keys(entry));
+        tokio::task::spawn_blocking(log).await.unwrap().unwrap();
         // The books are not installed when she is to be forgotten, and a row of another erasure is damaged.
         let (damaged, at) = (shop.app.ids.next::<ErasureId>(), shop.app.clock.now().minus(Duration::from_secs(60)));
         let records = [("no such pack".to_owned(), vec![shop.contact.id.as_uuid()])];
