@@ -86,7 +86,10 @@ pub(crate) async fn begin(test: &TestDb, tenant: TenantId) {
 
 /// The index's; of one that was never begun some other.
 pub(crate) fn find_key(tx: &mut Tx<'_>) -> Result<DataKeyId> {
-    Ok(find_state(tx)?.map_or(DataKeyId::from_uuid(Uuid::nil()), |state| state.key))
+    match find_state(tx)? {
+        Some(state) => Ok(state.key),
+        None => tx.keyring()?.make_index_key(tx.tenant()),
+    }
 }
 
 pub(crate) async fn add_texts(test: &TestDb, tenant: TenantId, texts: &[Text]) -> AddOutcome {

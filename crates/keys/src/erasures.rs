@@ -9,7 +9,8 @@ use munshi_types::{DataKeyId, ErasureId, Id, TenantId, Timestamp};
 use uuid::Uuid;
 
 use crate::error::{Error, Result};
-use crate::key_store::{INDEX, KEYS, KeyStore};
+use crate::key_kind::KeyKind;
+use crate::key_store::{KEYS, KeyStore};
 use crate::keyring::{DestroyedKey, OVERLAP};
 
 /// How long emptying the log may hold up whoever wants a key.
@@ -67,10 +68,11 @@ impl KeyStore {
         let now = self.clock.now();
         let write = move |tx: &mut PlatformTx<'_>| {
             let text = "SELECT id FROM data_keys WHERE tenant_id = $1 AND kind = $2 AND id <> $3 ORDER BY id";
-            let others = tx.all(across_tenants(text), params![tenant, INDEX, kept], |row| row.get(0))?;
+            let others =
+                tx.all(across_tenants(text), params![tenant, KeyKind::Index.name(), kept], |row| row.get(0))?;
             for id in &others {
                 let text = "DELETE FROM data_keys WHERE tenant_id = $1 AND id = $2 AND kind = $3";
-                tx.execute(across_tenants(text), params![tenant, *id, INDEX])?;
+                tx.execute(across_tenants(text), params![tenant, *id, KeyKind::Index.name()])?;
                 write_destroyed(tx, (tenant, *id), now)?;
             }
             Ok::<_, Error>(others)

@@ -65,14 +65,14 @@ impl KeyStore {
             };
             let mut live = BTreeMap::new();
             for key in &found.live {
-                live.insert(key.id, unwrap(tenant, &tenant_keys, key)?);
+                live.insert(key.id, StoredKey::Live(key.kind, unwrap(tenant, &tenant_keys, key)?));
             }
             all.extend(batch.iter().map(|id| {
                 let gone = || match found.destroyed.contains(id) {
                     true => StoredKey::Destroyed,
                     false => StoredKey::Unknown,
                 };
-                (*id, live.remove(id).map_or_else(gone, StoredKey::Live))
+                (*id, live.remove(id).unwrap_or_else(gone))
             }));
         }
         Ok(all)
@@ -87,7 +87,8 @@ impl KeyStore {
         let read = move |tx: &mut PlatformTx<'_>| {
             let text =
                 "SELECT id, kind, wrapped_by, wrapped FROM data_keys WHERE tenant_id = $1 AND kind = $2";
-            let own = tx.optional(across_tenants(text), params![tenant, which.kind()], WrappedKey::read)?;
+            let own =
+                tx.optional(across_tenants(text), params![tenant, which.kind().name()], WrappedKey::read)?;
             let tenant_keys = if own.is_some() { list_tenant_keys(tx, tenant)? } else { Vec::new() };
             Ok::<_, Error>((own, tenant_keys))
         };

@@ -10,6 +10,7 @@ use uuid::Uuid;
 
 use crate::cipher::SealKey;
 use crate::error::{Error, Result};
+use crate::key_kind::KeyKind;
 use crate::key_loading::CachedTenantKey;
 use crate::key_wrapper::{KeyWrapper, wrap_data_key};
 use crate::masters::MasterKeys;
@@ -30,21 +31,18 @@ pub enum OwnKey {
 }
 
 impl OwnKey {
-    pub(crate) fn kind(self) -> &'static str {
+    pub(crate) fn kind(self) -> KeyKind {
         match self {
-            Self::Tenant => "tenant",
-            Self::Hash => "hash",
+            Self::Tenant => KeyKind::Tenant,
+            Self::Hash => KeyKind::Hash,
         }
     }
 }
 
-/// The kind of a key by which a tenant's search index hashes words. The index names the one in use; others are destroyed.
-pub(crate) const INDEX: &str = "index";
-
 /// What there is of a key.
 #[derive(Debug)]
 pub enum StoredKey {
-    Live(SealKey),
+    Live(KeyKind, SealKey),
     /// Somebody was forgotten.
     Destroyed,
     /// This store never had it: it is another installation's, or older than what it should open.
@@ -143,12 +141,12 @@ impl KeyStore {
         tenant: TenantId,
         count: usize,
     ) -> Result<Vec<(DataKeyId, SealKey)>> {
-        self.make(tenant, "person", count).await
+        self.make(tenant, KeyKind::Person, count).await
     }
 
     /// A key for a search index, on disk before the index names it.
     pub(crate) async fn make_index_key(&mut self, tenant: TenantId) -> Result<(DataKeyId, SealKey)> {
-        let made = self.make(tenant, INDEX, 1).await?.pop();
+        let made = self.make(tenant, KeyKind::Index, 1).await?.pop();
         made.ok_or_else(|| Error::Key("no key was made".to_owned()))
     }
 
@@ -156,7 +154,7 @@ impl KeyStore {
     async fn make(
         &mut self,
         tenant: TenantId,
-        kind: &'static str,
+        kind: KeyKind,
         count: usize,
     ) -> Result<Vec<(DataKeyId, SealKey)>> {
         for _ in 0..TRIES {
@@ -172,7 +170,7 @@ impl KeyStore {
     async fn try_make(
         &mut self,
         tenant: TenantId,
-        kind: &'static str,
+        kind: KeyKind,
         count: usize,
     ) -> Result<Option<Vec<(DataKeyId, SealKey)>>> {
         let CachedTenantKey { row: wrapping, key: by } = self.current_tenant_key(tenant).await?;
@@ -202,7 +200,7 @@ impl KeyStore {
                         "INSERT INTO data_keys (tenant_id, id, kind, wrapped_by, wrapped, made_at)
                          VALUES ($1, $2, $3, $4, $5, $6) ON CONFLICT DO NOTHING",
                     ),
-                    params![tenant, id, kind, wrapping.number, wrapped, now],
+                    params![tenant, id, kind.name(), wrapping.number, wrapped, now],
                 )?;
             }
             Ok::<_, Error>(true)

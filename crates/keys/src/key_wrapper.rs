@@ -7,12 +7,13 @@ use munshi_types::{DataKeyId, Id, Random, TenantId};
 
 use crate::cipher::SealKey;
 use crate::error::{Error, Result};
+use crate::key_kind::KeyKind;
 use crate::masters::MasterKeys;
 
 /// A key that seals, as it lies in the store.
 pub(crate) struct WrappedKey {
     pub(crate) id: DataKeyId,
-    pub(crate) kind: String,
+    pub(crate) kind: KeyKind,
     /// Of the tenant's key that wraps it.
     pub(crate) number: i64,
     pub(crate) wrapped: Vec<u8>,
@@ -20,11 +21,12 @@ pub(crate) struct WrappedKey {
 
 impl WrappedKey {
     pub(crate) fn read(row: &munshi_store::Row<'_>) -> munshi_store::Result<Self> {
-        Ok(Self { id: row.get(0)?, kind: row.get(1)?, number: row.get(2)?, wrapped: row.get(3)? })
+        let kind = KeyKind::from_name(&row.get::<String>(1)?)?;
+        Ok(Self { id: row.get(0)?, kind, number: row.get(2)?, wrapped: row.get(3)? })
     }
 
     pub(crate) fn unwrap(&self, tenant: TenantId, by: &SealKey) -> Result<SealKey> {
-        let opened = by.open(&self.wrapped, &data_key_place(tenant, self.id, &self.kind))?;
+        let opened = by.open(&self.wrapped, &data_key_place(tenant, self.id, self.kind))?;
         let tampered = || Error::Tampered { what: format!("the data key {} of tenant {tenant}", self.id) };
         opened.and_then(|bytes| SealKey::from_bytes(&bytes)).ok_or_else(tampered)
     }
@@ -33,7 +35,7 @@ impl WrappedKey {
 /// Wraps a key that seals.
 pub(crate) fn wrap_data_key(
     key: &SealKey,
-    (tenant, id, kind): (TenantId, DataKeyId, &str),
+    (tenant, id, kind): (TenantId, DataKeyId, KeyKind),
     by: &SealKey,
     random: &dyn Random,
 ) -> Result<Vec<u8>> {
@@ -96,7 +98,7 @@ fn tenant_key_place(tenant: TenantId, number: i64, master: &str) -> Vec<u8> {
     [b"munshi tenant key\0", &tenant.as_bytes()[..], &number.to_be_bytes()[..], master.as_bytes()].concat()
 }
 
-fn data_key_place(tenant: TenantId, id: DataKeyId, kind: &str) -> Vec<u8> {
+fn data_key_place(tenant: TenantId, id: DataKeyId, kind: KeyKind) -> Vec<u8> {
     let (tenant, id) = (tenant.as_uuid(), id.as_uuid());
-    [b"munshi data key\0", &tenant.as_bytes()[..], &id.as_bytes()[..], kind.as_bytes()].concat()
+    [b"munshi data key\0", &tenant.as_bytes()[..], &id.as_bytes()[..], kind.name().as_bytes()].concat()
 }

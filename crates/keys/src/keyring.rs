@@ -12,6 +12,7 @@ use uuid::Uuid;
 
 use crate::cipher::SealKey;
 use crate::error::{Error, Result};
+use crate::key_kind::KeyKind;
 use crate::key_store::{OwnKey, StoredKey};
 use crate::two_generations::TwoGenerations;
 
@@ -92,18 +93,18 @@ struct KnownKeys {
     ahead: HashMap<TenantId, (Vec<DataKeyId>, usize)>,
 }
 
-/// A key of a person as it was found.
+/// A key as it was found.
 #[derive(Clone)]
 enum CachedKey {
-    Live(Arc<SealKey>),
+    Live(KeyKind, Arc<SealKey>),
     /// For good, so nobody asks again.
     Destroyed,
 }
 
 impl CachedKey {
-    fn live(self) -> Option<Arc<SealKey>> {
+    fn live(self) -> Option<(KeyKind, Arc<SealKey>)> {
         match self {
-            Self::Live(key) => Some(key),
+            Self::Live(kind, key) => Some((kind, key)),
             Self::Destroyed => None,
         }
     }
@@ -149,7 +150,7 @@ impl CachedKeyring {
     fn drop_keys(&self, destroyed: &HashSet<(TenantId, DataKeyId)>) -> usize {
         let (mut known, mut dropped) = (self.known(), 0);
         for key in destroyed {
-            if matches!(known.data.peek(key), Some(CachedKey::Live(_))) {
+            if matches!(known.data.peek(key), Some(CachedKey::Live(..))) {
                 known.data.remove(key);
                 dropped += 1;
             }
@@ -186,7 +187,11 @@ impl CachedKeyring {
         self.known.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn data_key(&self, tenant: TenantId, id: DataKeyId) -> Result<Option<Arc<SealKey>>, munshi_store::Error> {
+    fn data_key(
+        &self,
+        tenant: TenantId,
+        id: DataKeyId,
+    ) -> Result<Option<(KeyKind, Arc<SealKey>)>, munshi_store::Error> {
         if let Some(known) = self.known().data.get(&(tenant, id)) {
             return Ok(known.live());
         }
@@ -216,8 +221,15 @@ impl CachedKeyring {
         match by {
             SealedBy::Tenant => self.own_key(tenant, OwnKey::Tenant).map_err(Error::into_store),
             SealedBy::Person(id) => {
-                let key = self.data_key(tenant, id)?;
-                Ok((id, key.ok_or_else(|| munshi_store::Error::Forgotten("the person".to_owned()))?))
+                let found = self.data_key(tenant, id)?;
+                let found = found.ok_or_else(|| munshi_store::Error::Forgotten("the person".to_owned()))?;
+                match found {
+                    (KeyKind::Person, key) => Ok((id, key)),
+                    // What it seals would not be forgotten with anybody.
+                    _ => Err(munshi_store::Error::Decode(format!(
+                        "the key {id} of tenant {tenant} is no person's"
+                    ))),
+                }
             }
         }
     }
@@ -256,9 +268,11 @@ impl Keyring for CachedKeyring {
         let own = self.known().own.get(&(tenant, OwnKey::Tenant)).filter(|(own, _)| *own == id).cloned();
         let key = match own {
             Some((_, key)) => key,
-            None => {
-                self.data_key(tenant, id)?.ok_or_else(|| munshi_store::Error::Forgotten(describe(context)))?
-            }
+            None => match self.data_key(tenant, id)? {
+                Some((kind, key)) if kind.seals() => key,
+                Some(_) => return Err(tampered()),
+                None => return Err(munshi_store::Error::Forgotten(describe(context))),
+            },
         };
         let mut opened =
             key.open(body, &place(tenant, id, context)).map_err(Error::into_store)?.ok_or_else(tampered)?;
@@ -278,11 +292,24 @@ impl Keyring for CachedKeyring {
         value: &[u8],
     ) -> munshi_store::Result<[u8; 32]> {
         let (_, key) = self.sealing_key(tenant, by)?;
-        // A key that seals hashes nothing by itself.
-        let hashing = key.derive("munshi keyed hash");
-        let hashing = SealKey::from_bytes(&hashing[..])
-            .ok_or_else(|| Error::Key("a derived key has the wrong length".to_owned()).into_store())?;
-        Ok(hashing.hash(&[purpose.as_bytes(), b"\0", value]))
+        hash_within(&key, purpose, value)
+    }
+
+    fn hash_by_index_key(
+        &self,
+        tenant: TenantId,
+        key: DataKeyId,
+        purpose: &str,
+        value: &[u8],
+    ) -> munshi_store::Result<[u8; 32]> {
+        match self.data_key(tenant, key)? {
+            Some((KeyKind::Index, found)) => hash_within(&found, purpose, value),
+            Some(_) => {
+                let what = format!("the key {key} of tenant {tenant} is no search index's");
+                Err(munshi_store::Error::UnknownKey(what))
+            }
+            None => Err(munshi_store::Error::Forgotten("what the search index has".to_owned())),
+        }
     }
 
     fn take_new_key(&self, tenant: TenantId) -> munshi_store::Result<DataKeyId> {
@@ -298,7 +325,7 @@ impl Keyring for CachedKeyring {
         let mut known = self.known();
         let taken = first.0;
         for (id, key) in made.into_iter().chain([first]) {
-            known.data.insert((tenant, id), CachedKey::Live(Arc::new(key)));
+            known.data.insert((tenant, id), CachedKey::Live(KeyKind::Person, Arc::new(key)));
             if id != taken {
                 known.ahead.entry(tenant).or_default().0.push(id);
             }
@@ -325,7 +352,7 @@ impl Keyring for CachedKeyring {
 
     fn make_index_key(&self, tenant: TenantId) -> munshi_store::Result<DataKeyId> {
         let (id, key) = self.source.make_index_key(tenant).map_err(Error::into_store)?;
-        self.known().data.insert((tenant, id), CachedKey::Live(Arc::new(key)));
+        self.known().data.insert((tenant, id), CachedKey::Live(KeyKind::Index, Arc::new(key)));
         Ok(id)
     }
 
@@ -391,13 +418,20 @@ impl KnownKeys {
     /// None where the store never had it.
     fn remember(&mut self, tenant: TenantId, id: DataKeyId, stored: StoredKey) -> Option<CachedKey> {
         let known = match stored {
-            StoredKey::Live(key) => CachedKey::Live(Arc::new(key)),
+            StoredKey::Live(kind, key) => CachedKey::Live(kind, Arc::new(key)),
             StoredKey::Destroyed => CachedKey::Destroyed,
             StoredKey::Unknown => return None,
         };
         self.data.insert((tenant, id), known.clone());
         Some(known)
     }
+}
+
+/// A keyed hash by a key that hashes nothing by itself: most of them seal.
+fn hash_within(key: &SealKey, purpose: &str, value: &[u8]) -> munshi_store::Result<[u8; 32]> {
+    let hashing = SealKey::from_bytes(&key.derive("munshi keyed hash")[..])
+        .ok_or_else(|| Error::Key("a derived key has the wrong length".to_owned()).into_store())?;
+    Ok(hashing.hash(&[purpose.as_bytes(), b"\0", value]))
 }
 
 /// What a value is bound to: its tenant, its key, and where it stands.

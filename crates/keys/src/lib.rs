@@ -15,12 +15,13 @@
 //! - [`SealKey`]: the cipher; [`MasterKeySource`], [`MasterKeys`], [`MasterKey`]: the installation's key; [`VaultSecret`]: a secret in memory
 //! - [`bind_store`]: the main database and its store know each other
 //! - [`CachedKeyring`]: the keys as units of work use them; [`KeySource`], [`KeyWorker`]: the thread that owns the store; `key_store`, `key_loading`: what
-//!   lies in it; `erasures`: the end of keys; `key_wrapper`, `master_rotation`, `tenant_rotation`: how it is wrapped, and wrapped anew
+//!   lies in it; [`KeyKind`]: what each is for; `erasures`: the end of keys; `key_wrapper`, `master_rotation`, `tenant_rotation`: how it is wrapped, and wrapped anew
 
 mod binding;
 mod cipher;
 mod erasures;
 mod error;
+mod key_kind;
 mod key_loading;
 mod key_store;
 mod key_wrapper;
@@ -36,6 +37,7 @@ mod worker;
 pub use binding::{bind_store, find_rewritten, find_store, mark_rewritten};
 pub use cipher::SealKey;
 pub use error::{Error, Result};
+pub use key_kind::KeyKind;
 pub use key_store::{OwnKey, StoredKey};
 pub use keyring::{CachedKeyring, DestroyedKey, KeySource};
 pub use master::{MasterKey, MasterKeySource};

@@ -182,7 +182,7 @@ impl Rewrapper<'_> {
         for row in &rows {
             let missing = || Error::Key(format!("the key {} of tenant {tenant} is missing", row.number));
             let key = row.unwrap(tenant, self.before.get(&row.number).ok_or_else(missing)?)?;
-            let wrapped = wrap_data_key(&key, (tenant, row.id, &row.kind), &self.next, random)?;
+            let wrapped = wrap_data_key(&key, (tenant, row.id, row.kind), &self.next, random)?;
             anew.push([row.id.as_uuid().simple().to_string(), encode_hex(&wrapped)]);
         }
         if !anew.is_empty() {

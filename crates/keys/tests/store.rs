@@ -142,7 +142,7 @@ on_both_engines! {
             let [key, unused, next] = [(); 3].map(|()| one.make_index_key(tenant(1)).unwrap());
             let theirs = one.make_index_key(tenant(2)).unwrap();
             let person = one.take_new_key(tenant(1)).unwrap();
-            let hash = |node: &CachedKeyring, key| node.hash_by(tenant(1), SealedBy::Person(key), "word", b"atta");
+            let hash = |node: &CachedKeyring, key| node.hash_by_index_key(tenant(1), key, "word", b"atta");
             assert_eq!(hash(&one, key).unwrap(), hash(&other, key).unwrap());
             assert_ne!(hash(&one, key).unwrap(), hash(&one, next).unwrap());
             let refused = one.destroy_keys(&erasure(key)).unwrap_err();
@@ -155,10 +155,36 @@ on_both_engines! {
                 for gone in [key, unused] {
                     assert!(matches!(hash(node, gone), Err(Error::Forgotten(_))), "{:?}", hash(node, gone));
                 }
-                assert!(hash(node, next).is_ok() && hash(node, person).is_ok());
-                assert!(node.hash_by(tenant(2), SealedBy::Person(theirs), "word", b"atta").is_ok());
+                assert!(hash(node, next).is_ok());
+                assert!(node.hash_by_index_key(tenant(2), theirs, "word", b"atta").is_ok());
+                assert!(node.hash_by(tenant(1), SealedBy::Person(person), "file", b"bill").is_ok());
             }
             assert_eq!(one.list_erasures(None, 9).unwrap(), []);
+        })
+        .await;
+    }
+
+    async fn a_key_is_used_for_nothing_but_its_kind(test: TestDb) {
+        let keys = Keys::new(test.engine()).await;
+        let (one, fresh) = (keys.node(), keys.node());
+        on_thread(move || {
+            let (person, index) = (one.take_new_key(tenant(1)).unwrap(), one.make_index_key(tenant(1)).unwrap());
+            let sealed = one.seal(tenant(1), SealedBy::Tenant, WHERE, b"hello").unwrap();
+            let own = DataKeyId::from_uuid(Uuid::from_slice(&sealed[..16]).unwrap());
+            for node in [&one, &fresh] {
+                for by in [index, own].map(SealedBy::Person) {
+                    let sealed = node.seal(tenant(1), by, WHERE, b"hello");
+                    assert!(matches!(sealed, Err(Error::Decode(_))), "nobody's end would end it: {sealed:?}");
+                    assert!(matches!(node.hash_by(tenant(1), by, "file", b"bill"), Err(Error::Decode(_))));
+                }
+                for key in [person, own] {
+                    let hashed = node.hash_by_index_key(tenant(1), key, "word", b"atta");
+                    assert!(matches!(hashed, Err(Error::UnknownKey(_))), "{hashed:?}");
+                }
+                assert!(node.seal(tenant(1), SealedBy::Person(person), WHERE, b"hello").is_ok());
+                assert!(node.hash_by_index_key(tenant(1), index, "word", b"atta").is_ok());
+                assert_eq!(node.open(tenant(1), WHERE, &sealed).unwrap(), b"hello");
+            }
         })
         .await;
     }

@@ -28,7 +28,8 @@ const EMPTY: [&str; 5] = ["", "{}", "[]", "null", "\"\""];
 
 /// The cipher and its keys. Called from within a unit, so it may wait for the key store and for nothing else.
 pub trait Keyring: Send + Sync + fmt::Debug {
-    /// Seals a value for the place that `context` names. The answer names its key.
+    /// Seals a value for the place that `context` names. The answer names its key. [`Error::Decode`] where a key that is said to be a
+    /// person's is none.
     fn seal(&self, tenant: TenantId, by: SealedBy, context: &[u8], plain: &[u8]) -> Result<Vec<u8>>;
 
     /// Opens what [`seal`](Self::seal) made for the same tenant and place. [`Error::Forgotten`] when its key was destroyed.
@@ -40,6 +41,15 @@ pub trait Keyring: Send + Sync + fmt::Debug {
     /// A keyed hash within one key: equal values under two keys have nothing in common, and once a person's key is destroyed
     /// nobody can confirm a guess.
     fn hash_by(&self, tenant: TenantId, by: SealedBy, purpose: &str, value: &[u8]) -> Result<[u8; 32]>;
+
+    /// The same by a key of the tenant's search index. [`Error::UnknownKey`] where it is none: such an index gets another.
+    fn hash_by_index_key(
+        &self,
+        tenant: TenantId,
+        key: DataKeyId,
+        purpose: &str,
+        value: &[u8],
+    ) -> Result<[u8; 32]>;
 
     /// A key that no one has yet, safely in the key store.
     fn take_new_key(&self, tenant: TenantId) -> Result<DataKeyId>;
@@ -54,8 +64,7 @@ pub trait Keyring: Send + Sync + fmt::Debug {
     /// where one of them is no person's. It waits for the key store.
     fn destroy_keys(&self, entry: &KeyErasure) -> Result<()>;
 
-    /// A key for the tenant's search index, safely in the key store, to be hashed by as by a person's
-    /// ([`hash_by`](Self::hash_by)).
+    /// A key for the tenant's search index, safely in the key store.
     fn make_index_key(&self, tenant: TenantId) -> Result<DataKeyId>;
 
     /// Destroys every such key of the tenant but this one, for good. Again it changes nothing. It waits for the key store.

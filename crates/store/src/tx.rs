@@ -136,9 +136,9 @@ impl Tx<'_> {
         self.session.keyring()?.hash(self.tenant, purpose, value)
     }
 
-    /// The same by a key of its own, which may be destroyed: then nobody can confirm a guess.
+    /// The same by a key of a search index, which may be destroyed: then nobody can confirm a guess.
     pub fn hash_by_key(&self, key: DataKeyId, purpose: &str, value: &[u8]) -> Result<[u8; 32]> {
-        self.session.keyring()?.hash_by(self.tenant, SealedBy::Person(key), purpose, value)
+        self.session.keyring()?.hash_by_index_key(self.tenant, key, purpose, value)
     }
 
     /// The key of a person or of a conversation of theirs, where this unit or this process knows it.

@@ -5,7 +5,7 @@
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use munshi_keys::{CachedKeyring, DestroyedKey, KeySource, OwnKey, Result, SealKey, StoredKey};
+use munshi_keys::{CachedKeyring, DestroyedKey, KeyKind, KeySource, OwnKey, Result, SealKey, StoredKey};
 use munshi_store::{KeyErasure, Keyring};
 use munshi_types::{DataKeyId, ErasureId, Id, IdGenerator, SystemClock, SystemRandom, TenantId, Timestamp};
 use uuid::Uuid;
@@ -38,6 +38,9 @@ pub fn unreachable_keyring() -> Arc<dyn Keyring> {
 fn build(source: impl KeySource + 'static, most: usize) -> CachedKeyring {
     CachedKeyring::new(source, Arc::new(SystemClock), Arc::new(SystemRandom), most)
 }
+
+/// What ids of search indexes' keys end with, so that each process of a test tells them from persons'.
+const INDEX_MARK: [u8; 6] = *b"index.";
 
 struct UnreachableKeys;
 
@@ -100,6 +103,18 @@ impl KeysOf {
         Self { ids, erased: Mutex::default(), index_keys: Mutex::default(), lacking: None }
     }
 
+    fn find_kind(&self, tenant: TenantId, id: DataKeyId) -> Result<KeyKind> {
+        if id.as_uuid().as_bytes().ends_with(&INDEX_MARK) {
+            return Ok(KeyKind::Index);
+        }
+        for (which, kind) in [(OwnKey::Tenant, KeyKind::Tenant), (OwnKey::Hash, KeyKind::Hash)] {
+            if self.load_or_create_own(tenant, which)?.0 == id {
+                return Ok(kind);
+            }
+        }
+        Ok(KeyKind::Person)
+    }
+
     fn erased(&self) -> MutexGuard<'_, Vec<KeyErasure>> {
         self.erased.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -116,7 +131,10 @@ impl KeySource for KeysOf {
         }
         let is_gone = self.erased().iter().any(|entry| entry.tenant == tenant && entry.keys.contains(&id))
             || self.index_keys().get(&(tenant, id)) == Some(&true);
-        Ok(if is_gone { StoredKey::Destroyed } else { StoredKey::Live(derive(tenant, id)) })
+        match is_gone {
+            true => Ok(StoredKey::Destroyed),
+            false => Ok(StoredKey::Live(self.find_kind(tenant, id)?, derive(tenant, id))),
+        }
     }
 
     fn load_all(&self, tenant: TenantId, ids: &[DataKeyId]) -> Result<Vec<(DataKeyId, StoredKey)>> {
@@ -153,7 +171,9 @@ impl KeySource for KeysOf {
     }
 
     fn make_index_key(&self, tenant: TenantId) -> Result<(DataKeyId, SealKey)> {
-        let id = self.ids.next();
+        let mut bytes = self.ids.next::<DataKeyId>().as_uuid().into_bytes();
+        bytes[10..].copy_from_slice(&INDEX_MARK);
+        let id = DataKeyId::from_uuid(Uuid::from_bytes(bytes));
         self.index_keys().insert((tenant, id), false);
         Ok((id, derive(tenant, id)))
     }

@@ -49,6 +49,16 @@ impl Keyring for RecordingKeyring {
         self.inner.hash_by(tenant, by, purpose, value)
     }
 
+    fn hash_by_index_key(
+        &self,
+        tenant: TenantId,
+        key: DataKeyId,
+        purpose: &str,
+        value: &[u8],
+    ) -> Result<[u8; 32]> {
+        self.inner.hash_by_index_key(tenant, key, purpose, value)
+    }
+
     fn take_new_key(&self, tenant: TenantId) -> Result<DataKeyId> {
         self.inner.take_new_key(tenant)
     }
