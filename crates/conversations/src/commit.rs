@@ -1,6 +1,7 @@
 //! What is stored on a run's way and at its end, each in one transaction and under the epoch of whoever works on it.
 //!
-//! Locks are taken in one order everywhere: person, quota, session, run, and the audit last.
+//! Locks are taken in one order everywhere: act, quota, session, run, and the audit last. A person is held before the quota or behind
+//! it, beside others who hold them too; whoever wants one for themselves, to merge or to forget them, takes no quota.
 
 use std::sync::Arc;
 

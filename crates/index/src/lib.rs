@@ -7,9 +7,9 @@
 //! Every writer holds the row of the tenant's index first, and whoever removes a text removes it here before its own row
 //! goes. So a text that is being added while it is removed elsewhere is never left behind.
 //!
-//! A text is removed by the hashes kept beside its number, since its key may be destroyed by then. Nothing of it stays:
-//! its number is in no row, and is never given again. In older copies of the index its hashes stand: so each index has a key
-//! of its own, which is destroyed with the rebuild after somebody was forgotten.
+//! A text is removed by the hashes kept beside its number, since its key may be destroyed by then. Nothing of it stays in
+//! any row, and its number is never given again. In older copies of the index, and in free parts of the file, its hashes
+//! stand: so each index has a key of its own, which is destroyed with the rebuild after somebody was forgotten.
 //!
 //! Not here: where texts come from, what opens them, who may search (the crate above knows).
 //!
