@@ -9,7 +9,6 @@ use munshi_types::{DataKeyId, ErasureId, Id, TenantId, Timestamp};
 use uuid::Uuid;
 
 use crate::error::{Error, Result};
-use crate::key_kind::KeyKind;
 use crate::key_store::{KEYS, KeyStore};
 use crate::keyring::{DestroyedKey, OVERLAP};
 
@@ -67,12 +66,20 @@ impl KeyStore {
     ) -> Result<Vec<DataKeyId>> {
         let now = self.clock.now();
         let write = move |tx: &mut PlatformTx<'_>| {
-            let text = "SELECT id FROM data_keys WHERE tenant_id = $1 AND kind = $2 AND id <> $3 ORDER BY id";
-            let others =
-                tx.all(across_tenants(text), params![tenant, KeyKind::Index.name(), kept], |row| row.get(0))?;
+            let others: Vec<DataKeyId> = tx.all(
+                across_tenants(
+                    "SELECT id FROM data_keys WHERE tenant_id = $1 AND kind = 'index' AND id <> $2 ORDER BY id",
+                ),
+                params![tenant, kept],
+                |row| row.get(0),
+            )?;
             for id in &others {
-                let text = "DELETE FROM data_keys WHERE tenant_id = $1 AND id = $2 AND kind = $3";
-                tx.execute(across_tenants(text), params![tenant, *id, KeyKind::Index.name()])?;
+                tx.execute(
+                    across_tenants(
+                        "DELETE FROM data_keys WHERE tenant_id = $1 AND id = $2 AND kind = 'index'",
+                    ),
+                    params![tenant, *id],
+                )?;
                 write_destroyed(tx, (tenant, *id), now)?;
             }
             Ok::<_, Error>(others)

@@ -127,12 +127,12 @@ mod tests {
     use super::*;
 
     /// A store of keys in a file.
-    struct Log {
+    struct TestKeyLog {
         worker: KeyWorker,
         keyring: Arc<CachedKeyring>,
     }
 
-    impl Log {
+    impl TestKeyLog {
         fn open(test: &TestDb) -> Self {
             let folder = test.place.folder();
             let place = KeyStorePlace {
@@ -165,7 +165,7 @@ mod tests {
         with [munshi_store::MIGRATIONS, munshi_erasure::MIGRATIONS];
 
         async fn what_is_not_done_here_hides_nothing_and_is_no_reason(test: TestDb) {
-            let (tenant, log) = (test.add_tenant("shop").await, Log::open(&test));
+            let (tenant, log) = (test.add_tenant("shop").await, TestKeyLog::open(&test));
             // A later version's.
             log.add(&test, tenant, json!({ "persons": "everybody" })).await;
             log.add(&test, test.ids.next(), forget_somebody()).await;
