@@ -95,4 +95,5 @@ pub const MIGRATIONS: &[Migration] = &[
     migration!("0052_run_causes"),
     migration!("0060_handoffs"),
     migration!("0085_retention"),
+    migration!("0099_messages_by_session"),
 ];

@@ -11,26 +11,30 @@ use super::OVERLAP;
 use super::find::MessageSearch;
 use super::opening::encode_ids;
 
-/// Messages down from a place: by the time they were said, which stops where enough are found.
+/// Messages down from a place, by the time they were said, and whether they are of these bindings. So many are looked at, whosever
+/// they are: among many of others a few would not end it.
 const OF_ALL: (&str, &str) = (
-    "SELECT m.id, m.said_at FROM messages m CROSS JOIN sessions s
+    "SELECT m.id, m.said_at, ($6 IS NULL OR EXISTS (
+       SELECT 1 FROM sessions s WHERE s.tenant_id = $1 AND s.id = m.session_id
+         AND s.binding_id IN (SELECT unhex(value) FROM json_each($6)))) AS is_wanted
+     FROM messages m
      WHERE m.tenant_id = $1 AND (m.said_at, m.id) < ($2, $3) AND m.said_at >= $4
-       AND s.tenant_id = $1 AND s.id = m.session_id
-       AND ($6 IS NULL OR s.binding_id IN (SELECT unhex(value) FROM json_each($6)))
      ORDER BY m.said_at DESC, m.id DESC LIMIT $5",
-    "SELECT m.id, m.said_at FROM messages m JOIN sessions s ON s.tenant_id = $1 AND s.id = m.session_id
+    "SELECT m.id, m.said_at, ($6::jsonb IS NULL OR EXISTS (
+       SELECT 1 FROM sessions s WHERE s.tenant_id = $1 AND s.id = m.session_id
+         AND s.binding_id IN (SELECT value::uuid FROM jsonb_array_elements_text($6::jsonb)))) AS is_wanted
+     FROM messages m
      WHERE m.tenant_id = $1 AND (m.said_at, m.id) < ($2, $3) AND m.said_at >= $4
-       AND ($6::jsonb IS NULL OR s.binding_id IN (SELECT value::uuid FROM jsonb_array_elements_text($6::jsonb)))
      ORDER BY m.said_at DESC, m.id DESC LIMIT $5",
 );
-/// The same of some persons, by their sessions: somebody who rarely writes is not looked for among everybody.
+/// The same of some persons, by their sessions (`messages_said`): somebody who rarely writes is not looked for among everybody.
 const OF_PERSONS: (&str, &str) = (
-    "SELECT m.id, m.said_at FROM sessions s CROSS JOIN messages m
+    "SELECT m.id, m.said_at, TRUE AS is_wanted FROM sessions s CROSS JOIN messages m
      WHERE s.tenant_id = $1 AND s.person_id IN (SELECT unhex(value) FROM json_each($7))
        AND ($6 IS NULL OR s.binding_id IN (SELECT unhex(value) FROM json_each($6)))
        AND m.tenant_id = $1 AND m.session_id = s.id AND (m.said_at, m.id) < ($2, $3) AND m.said_at >= $4
      ORDER BY m.said_at DESC, m.id DESC LIMIT $5",
-    "SELECT m.id, m.said_at FROM sessions s JOIN messages m ON m.tenant_id = $1 AND m.session_id = s.id
+    "SELECT m.id, m.said_at, TRUE AS is_wanted FROM sessions s JOIN messages m ON m.tenant_id = $1 AND m.session_id = s.id
      WHERE s.tenant_id = $1 AND s.person_id IN (SELECT value::uuid FROM jsonb_array_elements_text($7::jsonb))
        AND ($6::jsonb IS NULL OR s.binding_id IN (SELECT value::uuid FROM jsonb_array_elements_text($6::jsonb)))
        AND (m.said_at, m.id) < ($2, $3) AND m.said_at >= $4
@@ -43,8 +47,16 @@ pub(super) struct CandidateSource<'a> {
     groups: Vec<Vec<i64>>,
     /// None where the index is of no use.
     state: Option<IndexState>,
+    /// What the index gave last: it lasts for several windows where it has few, and those that it lacks are many.
+    indexed: Option<HitWindow>,
     /// How many of the index are asked for next: more with each window, since fewer of them fit than was hoped.
     least: usize,
+}
+
+/// A message that the index may lack.
+struct UnindexedRow {
+    position: Cursor,
+    is_wanted: bool,
 }
 
 /// Some candidates, and where the next begin.
@@ -55,7 +67,8 @@ pub(super) struct CandidateWindow {
 
 impl<'a> CandidateSource<'a> {
     pub(super) fn open(tx: &mut Tx<'_>, wanted: &'a MessageSearch) -> Result<Self> {
-        let mut source = Self { wanted, groups: Vec::new(), state: None, least: wanted.limit + 1 };
+        let mut source =
+            Self { wanted, groups: Vec::new(), state: None, indexed: None, least: wanted.limit + 1 };
         let Some(state) = munshi_index::find_state(tx)? else { return Ok(source) };
         match hash_wanted(tx, wanted, state.key) {
             Ok(groups) => {
@@ -74,15 +87,26 @@ impl<'a> CandidateSource<'a> {
         let unindexed = self.list_unindexed(tx, before)?;
         // What only one of them has seen waits until the other has come as far.
         let next = indexed.next.max(unindexed.next);
-        let indexed = indexed.hits.iter().map(IndexedHit::position);
-        let mut positions: Vec<Cursor> = indexed.chain(unindexed.positions).collect();
+        let mut positions = [indexed.positions, unindexed.positions].concat();
         positions.retain(|position| next.is_none_or(|next| *position >= next));
         positions.sort_by(|one, other| other.cmp(one));
         Ok(CandidateWindow { positions, next })
     }
 
+    fn list_indexed(&mut self, tx: &mut Tx<'_>, before: Cursor) -> Result<CandidateWindow> {
+        let reaches = |window: &HitWindow| window.next.is_none_or(|next| next < before);
+        let window = match self.indexed.take().filter(reaches) {
+            Some(window) => window,
+            None => self.load_indexed(tx, before)?,
+        };
+        let positions = window.hits.iter().map(IndexedHit::position).filter(|position| *position < before);
+        let found = CandidateWindow { positions: positions.collect(), next: window.next };
+        self.indexed = Some(window);
+        Ok(found)
+    }
+
     /// One that does not hold together is looked for by nobody; every message is opened instead, until it is built anew.
-    fn list_indexed(&mut self, tx: &mut Tx<'_>, before: Cursor) -> Result<HitWindow> {
+    fn load_indexed(&mut self, tx: &mut Tx<'_>, before: Cursor) -> Result<HitWindow> {
         let nothing = HitWindow { hits: Vec::new(), next: None };
         if self.state.is_none() {
             return Ok(nothing);
@@ -107,7 +131,7 @@ impl<'a> CandidateSource<'a> {
         let since = filled.map_or(wanted.since, |filled| wanted.since.max(filled));
         let bindings =
             wanted.bindings.as_ref().map(|bindings| encode_ids(&collect_ids(bindings))).transpose()?;
-        let rows = match &wanted.persons {
+        let mut rows = match &wanted.persons {
             Some(persons) => {
                 let persons = encode_ids(&collect_ids(persons))?;
                 tx.all(OF_PERSONS, params![before.time, before.id, since, limit, bindings, persons], read)?
@@ -115,13 +139,14 @@ impl<'a> CandidateSource<'a> {
             None => tx.all(OF_ALL, params![before.time, before.id, since, limit, bindings], read)?,
         };
         let is_full = rows.len() as u64 == u64::from(limit);
-        let next = rows.last().copied().filter(|_| is_full);
-        if self.state.is_none() {
-            return Ok(CandidateWindow { positions: rows, next });
+        let next = rows.last().map(|row| row.position).filter(|_| is_full);
+        rows.retain(|row| row.is_wanted);
+        let mut positions: Vec<Cursor> = rows.into_iter().map(|row| row.position).collect();
+        if self.state.is_some() {
+            let ids: Vec<Uuid> = positions.iter().map(|position| position.id).collect();
+            let unknown: HashSet<Uuid> = list_unknown(tx, &ids)?.into_iter().collect();
+            positions.retain(|position| unknown.contains(&position.id));
         }
-        let ids: Vec<Uuid> = rows.iter().map(|row| row.id).collect();
-        let unknown: HashSet<Uuid> = list_unknown(tx, &ids)?.into_iter().collect();
-        let positions = rows.into_iter().filter(|row| unknown.contains(&row.id)).collect();
         Ok(CandidateWindow { positions, next })
     }
 }
@@ -141,10 +166,51 @@ fn hash_wanted(tx: &Tx<'_>, wanted: &MessageSearch, key: DataKeyId) -> Result<Ve
     Ok(groups)
 }
 
-fn read(row: &Row<'_>) -> Result<Cursor> {
-    Ok(Cursor { time: row.get("said_at")?, id: row.get("id")? })
+fn read(row: &Row<'_>) -> Result<UnindexedRow> {
+    let position = Cursor { time: row.get("said_at")?, id: row.get("id")? };
+    Ok(UnindexedRow { position, is_wanted: row.get("is_wanted")? })
 }
 
 fn collect_ids<T: Id>(ids: &[T]) -> Vec<Uuid> {
     ids.iter().map(|id| id.as_uuid()).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use munshi_test_support::{DatabaseEngine, TestDb};
+
+    use super::*;
+
+    /// How SQLite runs a statement.
+    async fn explain(test: &TestDb, statement: &'static str) -> String {
+        let tenant = test.add_tenant("sharma").await;
+        let explain: &'static str = ["EXPLAIN QUERY PLAN ", statement].concat().leak();
+        let (start, since, limit, nobody) = (Cursor::START, 0_i64, 500_i64, "[]".to_owned());
+        let read = move |tx: &mut Tx<'_>| -> Result<Vec<String>> {
+            let given = params![start.time, start.id, since, limit, nobody, nobody];
+            let count = if statement.contains("$7") { given.len() } else { given.len() - 1 };
+            tx.all(explain, &given[..count], |row| row.get("detail"))
+        };
+        test.db.read(tenant, read).await.unwrap().join("\n")
+    }
+
+    #[tokio::test(flavor = "multi_thread")]
+    async fn nobody_is_looked_for_among_everybody() {
+        let test = TestDb::open(DatabaseEngine::Sqlite, &munshi_test_app::list_migrations(&[])).await;
+        let plan = explain(&test, OF_PERSONS.0).await;
+        for step in [
+            "s USING INDEX sessions_person",
+            "m USING COVERING INDEX messages_said (tenant_id=? AND session_id=? AND said_at>?",
+        ] {
+            assert!(plan.contains(step), "{plan}");
+        }
+    }
+
+    #[tokio::test(flavor = "multi_thread")]
+    async fn messages_of_all_are_read_in_order() {
+        let test = TestDb::open(DatabaseEngine::Sqlite, &munshi_test_app::list_migrations(&[])).await;
+        let plan = explain(&test, OF_ALL.0).await;
+        assert!(plan.contains("m USING INDEX messages_old (tenant_id=? AND said_at>?"), "{plan}");
+        assert!(!plan.contains("B-TREE"), "all would be looked at before the first is there: {plan}");
+    }
 }
