@@ -7,7 +7,7 @@
 //!
 //! - [`MessageSearch`], [`MessageHit`], [`search_messages`]: what is looked for and found; `candidates`: what may have it;
 //!   `opening`: what has it
-//! - [`SearchLimits`], [`wait_for_slot`]: how much one looks at, and how many at once
+//! - [`SearchLimits`], [`SearchQueue`]: how much one looks at, and how many at once
 //! - [`SearchFiller`]: what fills the index; [`job`]: when
 //! - [`install_tool`]: the tool by which an agent looks for what was said
 
@@ -22,7 +22,7 @@ mod tool;
 
 pub use fill::{FillOutcome, FillScope, FillTask, SearchFiller};
 pub use find::{MessageHit, MessageHits, MessageSearch, search_messages};
-pub use limits::{SearchLimits, SearchSlot, wait_for_slot};
+pub use limits::{PAGE_SEARCHES, SearchLimits, SearchQueue, SearchSlot};
 pub use munshi_index::{SearchQuery, SearchQueryError};
 pub use tool::install as install_tool;
 

@@ -22,8 +22,9 @@ use serde_json::{Value, json};
 use uuid::Uuid;
 
 use super::find::{MessageHit, MessageSearch, search_shown};
+use super::limits::TOOL_SEARCHES;
 use super::opening::list_present;
-use super::{SearchLimits, SearchQuery, SearchQueryError, wait_for_slot};
+use super::{SearchLimits, SearchQuery, SearchQueryError};
 use crate::{messages, sessions, taint_bits};
 
 const NAME: &str = "search_messages";
@@ -69,7 +70,7 @@ impl ReadToolHandler for SearchMessagesTool {
     /// On a reader: nobody's message waits while messages are opened.
     async fn prepare(&self, permit: &Permit, db: &Db) -> Result<Value, ToolFailure> {
         let request = SearchRequest::parse(permit, self.clock.now())?;
-        let slot = wait_for_slot().await;
+        let slot = TOOL_SEARCHES.wait(permit.tenant()).await;
         let search = move |tx: &mut Tx<'_>| -> Result<FoundMessages, ToolFailure> {
             let _slot = slot;
             request.run(tx)

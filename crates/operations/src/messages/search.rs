@@ -3,7 +3,7 @@
 
 use std::collections::BTreeSet;
 
-use munshi_conversations::search::{MessageHit, MessageSearch, SearchQuery, search_messages, wait_for_slot};
+use munshi_conversations::search::{MessageHit, MessageSearch, PAGE_SEARCHES, SearchQuery, search_messages};
 use munshi_identity::keys::{ApiAccess, Area};
 use munshi_identity::persons;
 use munshi_pack::operation::{
@@ -119,7 +119,7 @@ impl Operation<HouseServices> for SearchMessages {
         let person = input.person;
         let wanted = build_search(call, &input)?;
         // On a reader: nobody's message waits while messages are opened.
-        let slot = wait_for_slot().await;
+        let slot = PAGE_SEARCHES.wait(call.tenant.id).await;
         let found = call.read(move |tx| {
             let _slot = slot;
             let persons = person.map(|person| list_persons(tx, person)).transpose()?;
