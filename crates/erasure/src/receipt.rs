@@ -16,9 +16,13 @@ const KEPT_OF_PERSONS: &[(&str, &str)] = &[
         "a channel may send one again; they go after 30 days",
     ),
     (
-        "backups of the database from before, which have keyed hashes of their phones and other addresses, and of the words of messages",
-        "whoever has one with the store of keys and the vault's key can try out all phone numbers on it, and a dictionary, until you \
-         delete it",
+        "backups of the database from before, which have keyed hashes of their phones and other addresses",
+        "whoever has one with the store of keys and the vault's key can try out all phone numbers on it, until you delete it",
+    ),
+    (
+        "in the same backups keyed hashes of the words of messages",
+        "whoever has all three can try out a dictionary on them until the next night's new key, and with a copy of the store of keys from \
+         before until that is gone",
     ),
     (
         "messages in the archive's files",
