@@ -1,6 +1,6 @@
 //! The numbers of a text, each in one form however it is written: `1,50,000`, `१५०००`, `+91 98123-45678`.
 //!
-//! What may be one number or several has the forms of all: the likeliest first, by which it is looked for.
+//! What may be one number or several has the forms of all: that of the one first.
 
 use std::ops::Range;
 
@@ -165,13 +165,9 @@ fn join_phone(text: &str, groups: &[PlainNumber]) -> Option<IndexWord> {
     let digits: Vec<&str> = groups.iter().map(|group| group.digits.as_deref()).collect::<Option<_>>()?;
     let phone = find_phone(&digits)?;
     let range = groups.first()?.word.range.start..groups.last()?.word.range.end;
-    let mut forms = vec![to_form(&phone)];
-    for form in digits.into_iter().map(to_form) {
-        if !forms.contains(&form) {
-            forms.push(form);
-        }
-    }
-    Some(IndexWord { range, forms })
+    let phone = to_form(&phone);
+    let groups = digits.into_iter().map(to_form).filter(|group| *group != phone);
+    Some(IndexWord { range, forms: std::iter::once(phone.clone()).chain(groups).collect() })
 }
 
 const fn parts_phone(letter: char) -> bool {

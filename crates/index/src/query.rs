@@ -2,6 +2,7 @@
 
 use std::ops::Range;
 
+use crate::numbers::is_number_form;
 use crate::words::{IndexWord, split_index_words};
 
 /// In characters.
@@ -10,12 +11,25 @@ const MOST_WORDS: usize = 16;
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SearchQuery {
-    phrases: Vec<Phrase>,
+    terms: Vec<SearchTerm>,
 }
 
-/// The forms of words that follow each other; of one word where it stands by itself.
 #[derive(Clone, Debug, PartialEq, Eq)]
-struct Phrase(Vec<Vec<String>>);
+enum SearchTerm {
+    /// Anywhere in a text.
+    Word(WantedWord),
+    /// Words that follow each other.
+    Phrase(Vec<WantedWord>),
+}
+
+/// A word that is looked for, or what may be one number or several: `80000 90000` is a phone as well as two amounts.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct WantedWord {
+    /// One is enough: all spellings of a word, or that of one number.
+    forms: Vec<String>,
+    /// Where it may be several numbers, all of them are enough, too.
+    numbers: Vec<String>,
+}
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum SearchQueryError {
@@ -32,20 +46,19 @@ impl SearchQuery {
         if text.chars().nth(LONGEST).is_some() {
             return Err(SearchQueryError::TooLong);
         }
-        let mut phrases: Vec<Phrase> = Vec::new();
+        let mut terms = Vec::new();
         // What stands behind an odd number of quotes is in quotes, also where the last is missing.
         for (at, part) in text.split(['"', '“', '”']).enumerate() {
-            let words: Vec<Vec<String>> =
-                split_index_words(part).into_iter().map(IndexWord::into_wanted_forms).collect();
+            let words = split_index_words(part).into_iter().map(WantedWord::from_word);
             match at % 2 == 1 {
-                true => phrases.push(Phrase(words)),
-                false => phrases.extend(words.into_iter().map(|word| Phrase(vec![word]))),
+                true => terms.push(SearchTerm::Phrase(words.collect())),
+                false => terms.extend(words.map(SearchTerm::Word)),
             }
         }
-        phrases.retain(|phrase| !phrase.0.is_empty());
-        match phrases.iter().map(|phrase| phrase.0.len()).sum() {
+        terms.retain(|term| !term.words().is_empty());
+        match terms.iter().map(|term| term.words().len()).sum() {
             0 => Err(SearchQueryError::Empty),
-            1..=MOST_WORDS => Ok(Self { phrases }),
+            1..=MOST_WORDS => Ok(Self { terms }),
             _ => Err(SearchQueryError::TooManyWords),
         }
     }
@@ -53,21 +66,82 @@ impl SearchQuery {
     /// Where a text has it: the first place of each word or phrase. None where one is missing.
     pub fn find_in(&self, text: &str) -> Option<Vec<Range<usize>>> {
         let words = split_index_words(text);
-        self.phrases.iter().map(|phrase| phrase.find_in(&words)).collect()
+        self.terms.iter().map(|term| term.find_in(&words)).collect()
     }
 
-    /// The forms of each word: a text that has the query has at least one of each.
-    pub fn words(&self) -> impl Iterator<Item = &Vec<String>> {
-        self.phrases.iter().flat_map(|phrase| &phrase.0)
+    /// Lists of forms: a text that has the query has at least one of each.
+    pub fn list_required_forms(&self) -> Vec<Vec<String>> {
+        self.terms.iter().flat_map(SearchTerm::words).flat_map(WantedWord::list_required_forms).collect()
     }
 }
 
-impl Phrase {
+impl SearchTerm {
+    fn words(&self) -> &[WantedWord] {
+        match self {
+            Self::Word(word) => std::slice::from_ref(word),
+            Self::Phrase(words) => words,
+        }
+    }
+
     fn find_in(&self, words: &[IndexWord]) -> Option<Range<usize>> {
-        let follow = words
-            .windows(self.0.len())
-            .find(|window| window.iter().zip(&self.0).all(|(word, forms)| word.matches(forms)))?;
-        Some(follow.first()?.range.start..follow.last()?.range.end)
+        match self {
+            Self::Word(word) => word.find_in(words),
+            Self::Phrase(phrase) => (0..words.len()).find_map(|start| {
+                let end = find_phrase_end(phrase, words, start)?;
+                Some(words.get(start)?.range.start..words.get(end.checked_sub(1)?)?.range.end)
+            }),
+        }
+    }
+}
+
+/// Behind which word a phrase ends that begins with this one. What may be several numbers is one word or as many, so there may be
+/// several such places on the way.
+fn find_phrase_end(phrase: &[WantedWord], words: &[IndexWord], start: usize) -> Option<usize> {
+    let mut ends = vec![start];
+    for wanted in phrase {
+        let mut next: Vec<usize> = ends.iter().flat_map(|end| wanted.list_ends(words, *end)).collect();
+        next.sort_unstable();
+        next.dedup();
+        ends = next;
+    }
+    ends.first().copied()
+}
+
+impl WantedWord {
+    fn from_word(word: IndexWord) -> Self {
+        let mut forms = word.forms;
+        let is_number = forms.first().is_some_and(|form| is_number_form(form));
+        let numbers = if is_number { forms.split_off(1) } else { Vec::new() };
+        Self { forms, numbers }
+    }
+
+    fn find_in(&self, words: &[IndexWord]) -> Option<Range<usize>> {
+        let find =
+            |forms: &[String]| words.iter().find(|word| word.matches(forms)).map(|word| word.range.clone());
+        if let Some(found) = find(&self.forms) {
+            return Some(found);
+        }
+        let numbers: Vec<Range<usize>> =
+            self.numbers.iter().map(|number| find(std::slice::from_ref(number))).collect::<Option<_>>()?;
+        numbers.into_iter().min_by_key(|range| range.start)
+    }
+
+    /// Behind which words it ends where it begins with this one.
+    fn list_ends(&self, words: &[IndexWord], start: usize) -> impl Iterator<Item = usize> + use<> {
+        let is_one = words.get(start).is_some_and(|word| word.matches(&self.forms));
+        let behind = start + self.numbers.len();
+        let is_each = |(word, number): (&IndexWord, &String)| word.forms.contains(number);
+        let are_several = behind > start
+            && words.get(start..behind).is_some_and(|several| several.iter().zip(&self.numbers).all(is_each));
+        is_one.then_some(start + 1).into_iter().chain(are_several.then_some(behind))
+    }
+
+    fn list_required_forms(&self) -> Vec<Vec<String>> {
+        if self.numbers.is_empty() {
+            return vec![self.forms.clone()];
+        }
+        let with_one = |number: &String| self.forms.iter().chain([number]).cloned().collect();
+        self.numbers.iter().map(with_one).collect()
     }
 }
 
@@ -88,6 +162,46 @@ mod tests {
         }
         for query in ["ramesh parso", "\"ne ramesh\"", "150", "\"ramesh kal\"", "rames"] {
             assert!(!finds(query, text), "{query}");
+        }
+    }
+
+    #[test]
+    fn what_may_be_several_numbers_is_looked_for_as_one_and_as_several() {
+        for (query, text) in [
+            ("80000 90000", "80000 Ramesh ne, 90000 Suresh ne"),
+            ("80000 90000", "90000 diye, 80000 baaki"),
+            ("80000 90000", "call 8000090000"),
+            ("80000 90000", "call +91 80000 90000"),
+            ("80000 80000", "call 8000080000"),
+            ("80000", "call 80000 90000"),
+            ("98123 45678 kal", "kal 98123-45678"),
+            ("+91 98123 45678", "9812345678"),
+            ("09812345678", "98123 45678"),
+            ("9812345678", "0 98123 45678"),
+            ("100,200", "100, 200"),
+            ("100,200", "200 aur 100"),
+            ("100,200", "1,00,200"),
+            ("100 200", "100,200"),
+            ("\"80000 90000 diye\"", "80000, 90000 diye"),
+            ("\"call 80000 90000 kal\"", "call 8000090000 kal"),
+            ("\"100,200 100,200 kal\"", "100 200 100200 kal"),
+        ] {
+            assert!(finds(query, text), "{query}: {text}");
+            let words = split_index_words(text);
+            let has = |forms: &Vec<String>| words.iter().any(|word| word.matches(forms));
+            assert!(
+                SearchQuery::parse(query).unwrap().list_required_forms().iter().all(has),
+                "{query}: {text}"
+            );
+        }
+        for (query, text) in [
+            ("80000 90000", "80000 diye"),
+            ("8000090000", "80000 diye, 90000 baaki"),
+            ("100,200", "100 diye"),
+            ("\"80000 90000\"", "90000, 80000"),
+            ("\"80000 90000 diye\"", "80000 aur 90000 diye"),
+        ] {
+            assert!(!finds(query, text), "{query}: {text}");
         }
     }
 

@@ -51,14 +51,14 @@ impl TokenHasher {
         Ok(tokens)
     }
 
-    /// For each word of a query the tokens of which a text must have one.
+    /// Of which a text that has a query must have one each.
     pub fn hash_query(&mut self, tx: &Tx<'_>, query: &SearchQuery) -> Result<Vec<Vec<i64>>> {
         let long = self.hash_long(tx)?;
-        let hash_word = |word: &Vec<String>| {
-            let forms = word.iter().map(|form| self.hash_form(tx, form.clone()));
-            forms.chain([Ok(long)]).collect()
+        let hash_forms = |forms: Vec<String>| {
+            let tokens = forms.into_iter().map(|form| self.hash_form(tx, form));
+            tokens.chain([Ok(long)]).collect()
         };
-        query.words().map(hash_word).collect()
+        query.list_required_forms().into_iter().map(hash_forms).collect()
     }
 
     /// Something that texts are of, such as a person.
