@@ -131,6 +131,22 @@ impl SearchFiller {
         in_background(self.fill_missing(tenant, task, is_stopped)).await
     }
 
+    /// Has an index whose key has expired get another, and leaves it empty: of a tenant whose jobs wait, perhaps for good. What is
+    /// left where it should stop is done the next time.
+    pub async fn clear_expired(
+        &self,
+        tenant: TenantId,
+        is_stopped: impl Fn() -> bool + Send + Sync,
+    ) -> Result<()> {
+        if !self.db.read(tenant, is_key_expired).await? {
+            return Ok(());
+        }
+        tracing::info!(%tenant, "somebody was forgotten; the search index is cleared and gets another key");
+        self.db.write(tenant, mark_for_rebuild).await?;
+        in_background(self.prepare(tenant, &is_stopped)).await?;
+        Ok(())
+    }
+
     async fn fill_missing(
         &self,
         tenant: TenantId,

@@ -20,7 +20,7 @@ pub const FILL: &str = "messages.index";
 /// Looks which tenants' indexes are behind.
 const LOOK: &str = "messages.index_new";
 /// Has every tenant's index looked through.
-const CHECK: &str = "messages.index_check";
+pub const CHECK: &str = "messages.index_check";
 
 const LOOK_EVERY: Duration = Duration::from_secs(300);
 /// While most of the country sleeps, after the archive has taken what is old.
@@ -53,16 +53,16 @@ fn enqueue_task(tx: &mut Tx<'_>, queue: &JobQueue, task: FillTask) -> Result<()>
 /// Teaches a runner to fill.
 pub fn install(registry: &mut JobRegistry, db: &Db, clock: &Arc<dyn Clock>, queue: &JobQueue) {
     let filler = SearchFiller { db: db.clone(), clock: clock.clone() };
-    let queue_of_fill = queue.clone();
+    let (filler_of_fill, queue_of_fill) = (filler.clone(), queue.clone());
     registry.add(JobKind::new(FILL).limit(1), move |job| {
-        let (filler, queue) = (filler.clone(), queue_of_fill.clone());
+        let (filler, queue) = (filler_of_fill.clone(), queue_of_fill.clone());
         async move { run(&filler, &queue, &job).await }
     });
     for (kind, scope) in [(LOOK, FillScope::New), (CHECK, FillScope::Everything)] {
-        let (db, clock, queue) = (db.clone(), clock.clone(), queue.clone());
-        registry.add(JobKind::new(kind).limit(1), move |_| {
-            let (db, now, queue) = (db.clone(), clock.now(), queue.clone());
-            async move { Ok(enqueue_for_tenants(&db, &queue, (scope, now)).await?) }
+        let (filler, queue) = (filler.clone(), queue.clone());
+        registry.add(JobKind::new(kind).limit(1), move |job| {
+            let (filler, queue) = (filler.clone(), queue.clone());
+            async move { look_through_tenants(&filler, &queue, (scope, &job)).await }
         });
     }
 }
@@ -100,21 +100,28 @@ async fn run(filler: &SearchFiller, queue: &JobQueue, job: &Job) -> Result<(), J
     Ok(filler.db.write(job.tenant, go_on).await?)
 }
 
-/// Makes the job of every tenant that has something for it.
-async fn enqueue_for_tenants(db: &Db, queue: &JobQueue, (scope, now): (FillScope, Timestamp)) -> Result<()> {
+/// Makes the job of every tenant that has something for it. One that is paused or archived has no jobs done; a key that expired
+/// goes all the same, and its index is filled again once it is resumed.
+async fn look_through_tenants(
+    filler: &SearchFiller,
+    queue: &JobQueue,
+    (scope, job): (FillScope, &Job),
+) -> Result<(), JobFailure> {
+    let is_stopped = || job.cancelled.is_cancelled();
     let mut after: Option<Cursor> = None;
     loop {
         let request = PageRequest::new(after.take(), PAGE);
-        let page =
-            db.platform(TENANTS).read(move |tx: &mut PlatformTx<'_>| tenants::list(tx, &request)).await?;
-        for tenant in page.items.iter().filter(|tenant| tenant.status != TenantStatus::Archived) {
-            let is_wanted = match scope {
-                FillScope::New => db.read(tenant.id, move |tx| is_behind(tx, now)).await?,
-                FillScope::Everything => db.read(tenant.id, is_kept).await?,
-            };
-            if is_wanted {
-                let queue = queue.clone();
-                db.write(tenant.id, move |tx| enqueue_fill(tx, &queue, scope)).await?;
+        let list = move |tx: &mut PlatformTx<'_>| tenants::list(tx, &request);
+        let page = filler.db.platform(TENANTS).read(list).await?;
+        for tenant in page.items {
+            if is_stopped() {
+                return Err(JobFailure::Passing("job cancelled".to_owned()));
+            }
+            if scope == FillScope::Everything && tenant.status != TenantStatus::Active {
+                filler.clear_expired(tenant.id, is_stopped).await?;
+            }
+            if tenant.status != TenantStatus::Archived {
+                enqueue_if_wanted(filler, queue, (tenant.id, scope)).await?;
             }
         }
         after = page.next;
@@ -122,6 +129,23 @@ async fn enqueue_for_tenants(db: &Db, queue: &JobQueue, (scope, now): (FillScope
             return Ok(());
         }
     }
+}
+
+async fn enqueue_if_wanted(
+    filler: &SearchFiller,
+    queue: &JobQueue,
+    (tenant, scope): (TenantId, FillScope),
+) -> Result<()> {
+    let now = filler.clock.now();
+    let is_wanted = match scope {
+        FillScope::New => filler.db.read(tenant, move |tx| is_behind(tx, now)).await?,
+        FillScope::Everything => filler.db.read(tenant, is_kept).await?,
+    };
+    if is_wanted {
+        let queue = queue.clone();
+        filler.db.write(tenant, move |tx| enqueue_fill(tx, &queue, scope)).await?;
+    }
+    Ok(())
 }
 
 /// Whether anything came since the index was filled that it lacks, or it is to be built anew.

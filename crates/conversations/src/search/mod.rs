@@ -1,9 +1,10 @@
 //! Finding messages by their words, though their text is sealed.
 //!
 //! What is hot stands in an index of keyed hashes (`munshi_index`), which a job fills behind the turns: a turn writes nothing
-//! for it. What the index does not have yet is opened and looked at, the newest first, so that a search is complete at any
-//! time, and only slower where much is missing. What goes from the table, to the archive or for good, goes from the index in
-//! the same transaction; of many messages most go a little before it (`removal`).
+//! for it. What the index does not have yet is opened and looked at, the newest first, so that a message is found from the
+//! moment it is said, and a search is only slower where much is missing. What goes from the table goes from the index first:
+//! of somebody who is forgotten in the same transaction, and to the archive or for its age in some before it (`removal`), so
+//! that a search may miss it while its row is still there.
 //!
 //! - [`MessageSearch`], [`MessageHit`], [`search_messages`]: what is looked for and found; `candidates`: what may have it;
 //!   `opening`: what has it

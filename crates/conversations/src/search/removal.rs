@@ -8,7 +8,8 @@ use super::BREATH;
 use crate::error::Result;
 
 /// Takes messages out of the index, some at a time: in the one transaction that removes them all, everybody else would wait for
-/// as many rows as they have words. Whatever is added again before that one it takes out itself.
+/// as many rows as they have words. Whatever is added again before that one it takes out itself. If that one never comes, the
+/// nightly look through everything adds them again.
 pub(crate) async fn remove_from_index(db: &Db, tenant: TenantId, ids: Vec<Uuid>) -> Result<()> {
     in_background(remove_all(db, tenant, ids)).await
 }

@@ -1,19 +1,43 @@
 //! The search index is filled behind the turns, in parts, and nothing that goes is left in it.
 
+use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 use munshi_conversations::retention::{ArchiveJob, Retention, expire};
-use munshi_conversations::search::{FillScope, FillTask, MessageSearch, SearchFiller, search_messages};
+use munshi_conversations::search::{FillScope, FillTask, MessageSearch, SearchFiller, job, search_messages};
+use munshi_jobs::{JobRegistry, JobRunner, JobRunnerOptions, NewJob};
 use munshi_safety::policy::RetentionPeriods;
-use munshi_store::{Db, StoreOptions, Tx, params};
+use munshi_store::tenants::{self, TENANTS};
+use munshi_store::{Db, PlatformTx, StoreOptions, Tx, params};
+use munshi_test_support::administer_platform;
 use munshi_test_support::memory_keys::older_keyring;
-use munshi_types::{Id as _, SeededRandom};
+use munshi_types::{Clock, Id as _, SeededRandom, TenantId, TenantStatus};
 
 use crate::rows::search_support::{
     DAY, MEERA, RAJU, compare_all, count_indexed, fill, filler, scan, search_all, talk, wanted,
 };
 use crate::rows::support::{Shop, held, tables};
+
+async fn set_status(shop: &Shop, status: TenantStatus) {
+    let tenant = shop.tenant;
+    let change =
+        move |tx: &mut PlatformTx<'_>| administer_platform(tx, |tx| tenants::set_status(tx, tenant, status));
+    shop.test.db.platform(TENANTS).write(change).await.unwrap();
+}
+
+/// As it is done each night.
+async fn check_all(shop: &Shop) {
+    let (queue, mut registry) = (shop.desk.queue.clone(), JobRegistry::default());
+    let clock: Arc<dyn Clock> = shop.test.clock.clone();
+    job::install(&mut registry, &shop.test.db, &clock, &queue);
+    let random = Arc::new(SeededRandom::new(7));
+    let runner = JobRunner::new(shop.test.db.clone(), &queue, random, registry, JobRunnerOptions::default());
+    let check = NewJob::new(job::CHECK, &serde_json::json!({})).unwrap();
+    let enqueue = move |tx: &mut Tx<'_>| queue.enqueue(tx, &check);
+    shop.test.db.write(TenantId::PLATFORM, enqueue).await.unwrap();
+    runner.drain().await.unwrap();
+}
 
 tables! {
     async fn what_is_filled_while_it_goes_is_not_left_behind(test: TestDb) {
@@ -157,6 +181,28 @@ tables! {
         shop.test.clock.advance(DAY);
         assert_eq!(fill(&shop, FillScope::New).await, 1);
         assert_eq!(search_all(&shop, wanted).await, [second, first]);
+    }
+
+    async fn a_key_that_expired_goes_though_its_tenant_has_no_jobs_done(test: TestDb) {
+        let shop = Shop::open(test).await;
+        let random = SeededRandom::new(51);
+        for (status, from) in [(TenantStatus::Paused, 0), (TenantStatus::Archived, 100)] {
+            set_status(&shop, TenantStatus::Active).await;
+            talk(&shop, &random, 10, from).await;
+            fill(&shop, FillScope::Everything).await;
+            let before = shop.read(munshi_index::find_state).await.unwrap().key;
+            set_status(&shop, status).await;
+            for is_forgotten in [false, true] {
+                if is_forgotten {
+                    shop.write(munshi_index::expire_key).await;
+                }
+                check_all(&shop).await;
+                let key = shop.read(munshi_index::find_state).await.unwrap().key;
+                assert_eq!((key != before, count_indexed(&shop).await.0 == 0), (is_forgotten, is_forgotten), "{status:?}");
+            }
+            assert!(shop.test.db.read(shop.tenant, move |tx| tx.hash_by_key(before, "search word", b"kal")).await.is_err());
+            compare_all(&shop, &random).await;
+        }
     }
 
     async fn what_is_archived_or_expired_leaves_no_posting(test: TestDb) {
