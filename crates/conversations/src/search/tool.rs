@@ -6,7 +6,6 @@
 
 use std::collections::{BTreeSet, HashSet};
 use std::sync::Arc;
-use std::time::Duration;
 
 use async_trait::async_trait;
 use munshi_identity::persons;
@@ -55,7 +54,7 @@ fn spec() -> Result<ToolSpec, ToolNameError> {
             "type": "object",
             "properties": {
                 "words": { "type": "string", "minLength": 1, "maxLength": 200 },
-                "before": { "type": "string", "description": "Only what was said before this moment, as 2026-11-19T10:00:00Z." },
+                "before": { "type": "string", "description": "Only what was said before: a moment, as 2026-11-19T10:00:00Z, or `next` as it was given." },
                 "limit": { "type": "integer", "minimum": 1, "maximum": MOST },
             },
             "required": ["words"],
@@ -103,7 +102,7 @@ impl ReadToolHandler for SearchMessagesTool {
 struct SearchRequest {
     act: ActId,
     query: SearchQuery,
-    before: Option<Timestamp>,
+    before: Option<Cursor>,
     limit: usize,
     now: Timestamp,
 }
@@ -113,11 +112,9 @@ impl SearchRequest {
         let arguments = permit.arguments();
         let words = arguments["words"].as_str().unwrap_or_default();
         let unsearchable = |error: SearchQueryError| ToolFailure::permanent("bad_words", error.to_string());
-        let before = arguments["before"].as_str().map(|before| {
-            before.parse::<Timestamp>().map_err(|_| {
-                ToolFailure::permanent("bad_time", "`before` is no moment: write it as 2026-11-19T10:00:00Z")
-            })
-        });
+        let what = "`before` is no moment, nor what `next` was: write it as 2026-11-19T10:00:00Z";
+        let no_moment = || ToolFailure::permanent("bad_time", what);
+        let before = arguments["before"].as_str().map(|before| parse_position(before).ok_or_else(no_moment));
         let limit = arguments["limit"].as_u64().unwrap_or(USUAL).clamp(1, MOST);
         Ok(Self {
             act: permit.act(),
@@ -141,9 +138,8 @@ impl SearchRequest {
             }
             Ok(is_shown)
         })?;
-        let next = found.next.map(|next| find_next_moment(next, wanted.before));
         let shown = found.hits.iter().map(ShownMessage::from_hit).collect();
-        Ok(FoundMessages { shown, next, withheld, sources })
+        Ok(FoundMessages { shown, next: found.next, withheld, sources })
     }
 }
 
@@ -173,14 +169,13 @@ impl Asker {
 
     fn build_search(&self, tx: &mut Tx<'_>, request: SearchRequest) -> Result<MessageSearch, ToolFailure> {
         let living = persons::find_living(tx, self.person)?.map_or(self.person, |person| person.id);
-        let before = request.before.map(|time| Cursor { time, id: Uuid::nil() });
         let wanted = MessageSearch::new(request.query, request.limit, request.now);
         Ok(MessageSearch {
             persons: Some(persons::list_group(tx, living)?),
             bindings: Some(vec![self.binding]),
             // The message that is being answered among them.
             except_run: self.run,
-            before: before.map_or(wanted.before, |before| before.min(wanted.before)),
+            before: request.before.unwrap_or(wanted.before),
             limits: SearchLimits::TOOL,
             ..wanted
         })
@@ -207,18 +202,25 @@ fn read_sources(tx: &mut Tx<'_>, hit: &MessageHit) -> munshi_store::Result<Optio
     Ok(Some(taint_bits::sources(taint_bits::read_message_bits(&message, &session))))
 }
 
-/// The moment before which the rest was said. Several messages may bear the time of the last: these are shown again rather than
-/// passed over, unless that would show the same for ever.
-fn find_next_moment(next: Cursor, before: Cursor) -> Timestamp {
-    let behind = next.time.plus(Duration::from_micros(1));
-    if behind < before.time { behind } else { next.time }
+/// Where a search goes on, as a model is told it: the moment of a message and its id, since several may bear one moment.
+fn render_position(position: Cursor) -> String {
+    format!("{}/{}", position.time, position.id.simple())
+}
+
+/// The same back, or a moment alone: what was said before it.
+fn parse_position(text: &str) -> Option<Cursor> {
+    let (time, id) = match text.split_once('/') {
+        Some((time, id)) => (time, Uuid::try_parse(id).ok()?),
+        None => (text, Uuid::nil()),
+    };
+    Some(Cursor { time: time.parse().ok()?, id })
 }
 
 /// What was found, between the reader and the transaction in which the act ends.
 #[derive(Serialize, Deserialize)]
 struct FoundMessages {
     shown: Vec<ShownMessage>,
-    next: Option<Timestamp>,
+    next: Option<Cursor>,
     withheld: u32,
     /// Of those that are shown.
     sources: BTreeSet<TaintSource>,
@@ -238,7 +240,7 @@ impl FoundMessages {
         let shown: Vec<Value> = self.shown.iter().map(ShownMessage::describe).collect();
         let mut value = json!({ "messages": shown });
         if let Some(next) = self.next {
-            value["next"] = json!(next);
+            value["next"] = json!(render_position(next));
         }
         if self.withheld > 0 {
             value["withheld"] = json!(self.withheld);

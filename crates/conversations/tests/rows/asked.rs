@@ -169,29 +169,34 @@ tables! {
         assert_eq!((&seen.value["withheld"], &seen.value["next"]), (&json!(1), &Value::Null));
     }
 
-    async fn the_rest_is_found_before_what_was_found(test: TestDb) {
+    async fn the_rest_is_found_behind_what_was_found(test: TestDb) {
         let shop = Shop::open(test).await;
         let mut said = Vec::new();
-        for number in 0..7 {
-            // Some at the same moment.
-            shop.test.clock.advance(Duration::from_secs(number / 2));
+        for number in 0..9 {
+            // More at the same moment than are shown at once.
+            shop.test.clock.advance(Duration::from_secs(number / 5));
             let heard = shop.say(MEERA, &format!("w{number}"), &format!("atta {number}")).await;
             shop.answer(held(&heard), "ok").await;
             said.push((format!("atta {number}"), heard.session));
         }
         let meera = principal_of(&shop, said[0].1).await;
-        let (mut arguments, mut heard) = (json!({ "words": "atta", "limit": 3 }), BTreeSet::new());
-        for _ in 0..20 {
-            let answer = call(&shop, meera.clone(), &[], arguments.clone()).await;
-            let ToolAnswer::Done(seen) = answer else { panic!("{answer:?}") };
-            assert!(texts(&seen.value).len() <= 3);
-            heard.extend(texts(&seen.value).into_iter().map(str::to_owned));
-            match &seen.value["next"] {
-                Value::Null => break,
-                next => arguments["before"] = next.clone(),
+        for limit in [1, 3] {
+            let (mut arguments, mut heard) = (json!({ "words": "atta", "limit": limit }), Vec::new());
+            for _ in 0..20 {
+                let answer = call(&shop, meera.clone(), &[], arguments.clone()).await;
+                let ToolAnswer::Done(seen) = answer else { panic!("{answer:?}") };
+                heard.extend(texts(&seen.value).into_iter().map(str::to_owned));
+                match &seen.value["next"] {
+                    Value::Null => break,
+                    next => arguments["before"] = next.clone(),
+                }
             }
+            assert_eq!(heard.len(), said.len(), "each once: {heard:?}");
+            assert_eq!(heard.into_iter().collect::<BTreeSet<_>>(), said.iter().map(|(text, _)| text.clone()).collect());
         }
-        assert_eq!(heard, said.into_iter().map(|(text, _)| text).collect());
+        let later = json!({ "words": "atta", "before": shop.now() });
+        let ToolAnswer::Done(seen) = call(&shop, meera.clone(), &[], later).await else { panic!("no moment") };
+        assert!(!texts(&seen.value).is_empty() && !texts(&seen.value).contains(&"atta 8"), "{:?}", seen.value);
         let bad = call(&shop, meera, &[], json!({ "words": "atta", "before": "yesterday" })).await;
         assert!(matches!(&bad, ToolAnswer::Failed { code, .. } if code == "bad_time"), "{bad:?}");
     }
