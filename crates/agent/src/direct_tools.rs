@@ -42,7 +42,7 @@ pub struct DirectCall {
 
 impl TurnEngine {
     /// The tools of these bindings that are open to somebody, each once, by name: through the binding whose agent goes
-    /// furthest by itself. With `only`, that one alone.
+    /// furthest by itself. With `only`, that one alone. Those that need a conversation are open to no program.
     pub async fn open_tools(
         &self,
         who: &Principal,
@@ -51,7 +51,10 @@ impl TurnEngine {
     ) -> Result<Vec<DirectTool>> {
         let mut all: Vec<DirectTool> =
             bindings.iter().flat_map(|binding| self.inner.tools_of(binding)).collect();
-        all.retain(|one| only.is_none_or(|only| one.tool.known.spec.name.as_str() == only));
+        all.retain(|one| {
+            let spec = &one.tool.known.spec;
+            !spec.needs_conversation && only.is_none_or(|only| spec.name.as_str() == only)
+        });
         let proposals: Vec<Proposal> =
             all.iter().map(|one| self.inner.build_probe_proposal(who, one)).collect();
         let act_services = self.inner.act_services.clone();

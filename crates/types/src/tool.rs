@@ -80,6 +80,9 @@ pub struct ToolSpec {
     /// tool that reads.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub transient: bool,
+    /// Looks at the conversation it is called in. Programs that call tools by themselves have none: they are not offered it.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub needs_conversation: bool,
     /// What the person it is called for has to have agreed to first. The tenant's policy declares the purpose; where it does not,
     /// the tool is not offered.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -377,6 +380,7 @@ impl ToolSpec {
             egress: Egress::Allow,
             shows: false,
             transient: false,
+            needs_conversation: false,
             consent: None,
             subject: None,
         }

@@ -50,6 +50,7 @@ fn spec() -> Result<ToolSpec, ToolNameError> {
         reach: Reach::Person,
         // An act is kept longer than messages may be.
         transient: true,
+        needs_conversation: true,
         parameters: json!({
             "type": "object",
             "properties": {

@@ -10,11 +10,12 @@ use munshi_identity::keys::{KeySpeaker, KeySubject};
 use munshi_operations::HOUSE;
 use munshi_pack::operation::OperationEffect;
 use munshi_store::Tx;
+use munshi_test_app::notes::OPEN_POLICY;
 use munshi_test_support::PATIENCE;
 use munshi_test_support::models::ScriptedTurn;
 use serde_json::{Value, json};
 
-use crate::api::support::{Installation, Reply};
+use crate::api::support::{Installation, Reply, files};
 use crate::api::visits::consents;
 
 /// One request as a client of the older handshake sends it, which needs no session here.
@@ -99,6 +100,17 @@ on_both! {
         for method in ["prompts/list", "resources/list", "nothing/such"] {
             assert_eq!(ask(&house, &key, method, json!({})).await["error"]["code"], -32601, "{method}");
         }
+    }
+
+    async fn what_needs_a_conversation_is_not_for_programs(test: TestDb) {
+        let house = Installation::open(&test, []).await;
+        let agent = "name = \"Plain\"\ntools = [\"recall\", \"show\"]\n[policy]\nautonomy = \"act\"\nread = [\"*\"]\n";
+        house.apply_tenant(&files("shop").with_agent(agent).with_policy(OPEN_POLICY)).await;
+        let key = house.key(Role::Owner).await;
+        let listed = names(&house, &key).await;
+        assert!(listed.contains(&"show".to_owned()) && !listed.contains(&"recall".to_owned()), "{listed:?}");
+        let called = ask(&house, &key, "tools/call", json!({ "name": "recall", "arguments": { "text": "atta" } })).await;
+        assert_eq!(called["error"]["code"], -32602, "{called}");
     }
 
     async fn what_needs_a_consent_says_so_and_no_key_gives_it(test: TestDb) {

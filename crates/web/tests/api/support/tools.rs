@@ -115,6 +115,8 @@ pub(crate) fn registry(world: &Arc<World>) -> ToolRegistry {
     registry.add(show, house(), ToolHandler::Read(Arc::new(Show))).unwrap();
     let score = ToolHandler::Read(Arc::new(Count(world.clone())));
     registry.add(score_spec(), house(), score).unwrap();
+    let recall = ToolSpec { needs_conversation: true, ..build_spec("recall", Effect::Read) };
+    registry.add(recall, house(), ToolHandler::Read(Arc::new(Show))).unwrap();
     let grave = ToolSpec { dangerous: true, ..build_spec("wipe", Effect::Keyed) };
     for (name, answer) in [
         ("test_simple_text", Ok("This is a simple text response for testing.")),
