@@ -83,6 +83,9 @@ pub struct InboundSender {
     pub channel_id: Option<String>,
     /// What they call themselves; never an identity.
     pub name: Option<String>,
+    /// Somebody else's server says that it is them: they have proved nothing themselves, so no consent of theirs comes so.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub is_vouched: bool,
 }
 
 /// Something beside the text.

@@ -274,7 +274,7 @@ impl TurnSetup {
             decision: answered.decision,
             who: self.prepared.principal.clone(),
             key: self.run.key_use.as_ref().map(|used| used.key),
-            source: match self.prepared.is_program {
+            source: match self.prepared.is_program || self.prepared.is_vouched() {
                 true => AnswerSource::Other,
                 false => AnswerSource::Message {
                     message: self.prepared.message.id,

@@ -409,6 +409,11 @@ fn detect_reply_language(
 }
 
 impl PreparedTurn {
+    /// Whether only a host says who wrote: it may as well have written itself.
+    pub(crate) fn is_vouched(&self) -> bool {
+        self.message.marks["vouched"] == true
+    }
+
     /// Whether a question was asked in this conversation.
     pub(crate) fn is_pending_here(&self, approval: &Approval) -> bool {
         approval.session == Some(self.session.id.as_uuid())

@@ -78,13 +78,13 @@ impl IngestDraft {
 }
 
 /// What is known of a message beside its text: how the device it came from writes dates and numbers, when the channel says
-/// that it was written, what its client had shown, whether a program brought something with it, and whether a program has
-/// written it.
+/// that it was written, what its client had shown, whether a program brought something with it, whether a program has
+/// written it, and whether a host alone says who did.
 fn marks(incoming: &RoutedMessage) -> Value {
-    let InboundMessage { locale, sent_at, screen, .. } = &incoming.inbound;
+    let InboundMessage { locale, sent_at, screen, from, .. } = &incoming.inbound;
     let client_context = incoming.client_context.is_some();
     let program = incoming.key_use.as_ref().is_some_and(|used| used.program_key().is_some());
-    let is_plain = locale.is_none() && sent_at.is_none() && !client_context && !program;
+    let is_plain = locale.is_none() && sent_at.is_none() && !client_context && !program && !from.is_vouched;
     if is_plain && *screen == ClientScreen::default() {
         return Value::Array(Vec::new());
     }
@@ -92,6 +92,9 @@ fn marks(incoming: &RoutedMessage) -> Value {
         json!({ "locale": locale, "sent_at": sent_at, "brought": client_context, "program": program });
     if *screen != ClientScreen::default() {
         marks["screen"] = json!(screen);
+    }
+    if from.is_vouched {
+        marks["vouched"] = json!(true);
     }
     marks
 }

@@ -36,7 +36,7 @@ pub enum AnswerSource {
     Message { message: MessageId, channel: Channel },
     /// They have pressed a button, or said it through a key that speaks as them.
     Page,
-    /// A program said it, or somebody in their place.
+    /// A program said it, or somebody in their place, or a host that says who it is.
     Other,
 }
 
@@ -188,8 +188,17 @@ fn is_own_word(tx: &mut Tx<'_>, said: &ApprovalAnswer<'_>) -> Result<bool> {
     match (said.source, said.key) {
         (AnswerSource::Other, _) => Ok(false),
         (AnswerSource::Message { .. } | AnswerSource::Page, Some(key)) => Ok(keys::is_own(tx, key, person)?),
-        (AnswerSource::Message { channel, .. }, None) => Ok(!matches!(channel, Channel::Api | Channel::A2a)),
+        (AnswerSource::Message { channel, .. }, None) => Ok(proves_writer(channel)),
         (AnswerSource::Page, None) => Ok(true),
+    }
+}
+
+/// Whether a channel shows by itself who wrote. The sender of a mail and the number of a caller are easily made up, a ticket is somebody
+/// else's account of what was said, and programs name whom they like.
+const fn proves_writer(channel: Channel) -> bool {
+    match channel {
+        Channel::Whatsapp | Channel::Web | Channel::Telegram | Channel::Slack => true,
+        Channel::Voice | Channel::Email | Channel::A2a | Channel::Ticket | Channel::Api => false,
     }
 }
 

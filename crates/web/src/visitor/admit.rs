@@ -183,6 +183,6 @@ fn visitor_id(visitor: &PageVisitor) -> String {
     match &visitor.proved {
         PageVisitorIdentity::Nothing => String::new(),
         PageVisitorIdentity::Browser(token) => token.id(),
-        PageVisitorIdentity::Person(id) => id.to_string(),
+        PageVisitorIdentity::Person(id) | PageVisitorIdentity::Vouched(id) => id.to_string(),
     }
 }

@@ -35,6 +35,15 @@ pub(crate) enum PageVisitorIdentity {
     Browser(VisitorToken),
     /// Who they are.
     Person(PersonId),
+    /// Nothing themselves: a host says that it is this person.
+    Vouched(PersonId),
+}
+
+impl PageVisitorIdentity {
+    /// Whether what comes of them may be the host's word as well as theirs.
+    pub(crate) const fn is_vouched(&self) -> bool {
+        matches!(self, Self::Vouched(_))
+    }
 }
 
 /// Somebody at a page of a binding.
@@ -110,7 +119,7 @@ async fn authenticate(
                 .proofs
                 .authenticate_host_token(binding.tenant, binding.binding_name.as_str(), text)
                 .await?;
-            return Ok(PageVisitorIdentity::Person(person));
+            return Ok(PageVisitorIdentity::Vouched(person));
         }
         // One that can't be ours is as good as none: its browser gets another.
         return Ok(
@@ -191,7 +200,8 @@ impl PageVisitor {
         token: Option<&VisitorToken>,
     ) -> InboundSender {
         let channel_id = token.filter(|_| person.is_none()).map(VisitorToken::id);
-        InboundSender { person, channel_id, ..InboundSender::default() }
+        let is_vouched = self.proved.is_vouched();
+        InboundSender { person, channel_id, is_vouched, ..InboundSender::default() }
     }
 }
 
@@ -202,7 +212,7 @@ pub(crate) fn find_person(tx: &mut Tx<'_>, proved: &PageVisitorIdentity) -> Resu
             Ok(address) => persons::find_by_address(tx, &address)?,
             Err(_) => None,
         },
-        PageVisitorIdentity::Person(id) => persons::find_living(tx, *id)?,
+        PageVisitorIdentity::Person(id) | PageVisitorIdentity::Vouched(id) => persons::find_living(tx, *id)?,
     };
     Ok(found.filter(|person| person.left_at.is_none()))
 }

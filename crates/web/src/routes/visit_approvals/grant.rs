@@ -57,6 +57,7 @@ pub(crate) async fn answer_approval(
     let unit = move |tx: &mut Tx<'_>| -> Result<_, ApiError> {
         let asked = load_own_approval(tx, &proved, binding, id)?;
         let who = asked.person.principal(tx);
+        let source = if proved.is_vouched() { AnswerSource::Other } else { AnswerSource::Page };
         let said = ApprovalAnswer {
             who: &who,
             answer: said,
@@ -64,7 +65,7 @@ pub(crate) async fn answer_approval(
             covers: ApprovalCoverage::Act,
             via: "web",
             key: None,
-            source: AnswerSource::Page,
+            source,
         };
         let answered = answer(tx, &act_services, id, &said, now)?;
         Ok((asked, answered))
@@ -73,6 +74,7 @@ pub(crate) async fn answer_approval(
     let approval = resolve_outcome(answered, said, Some(&digest))?;
     let run = resume_run(&visitor.api.db, &visitor.api.engine, tenant, &approval).await?;
     let api = visitor.api.clone();
-    let look = move |tx: &mut Tx<'_>| build_view(tx, &api, &asked, &approval);
+    let proved = visitor.proved.clone();
+    let look = move |tx: &mut Tx<'_>| build_view(tx, &api, (&asked, &proved), &approval);
     Ok(Json(VisitAnswerResult { approval: visitor.api.db.read(tenant, look).await?, run }))
 }

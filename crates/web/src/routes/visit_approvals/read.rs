@@ -3,6 +3,7 @@
 use munshi_conversations::sessions;
 use munshi_identity::Person;
 use munshi_lang::{Locale, ScriptForm};
+use munshi_safety::acts::ActServices;
 use munshi_safety::approvals::{self, Approval};
 use munshi_server::error::{ApiError, ApiErrorCode};
 use munshi_server::json::Json;
@@ -29,7 +30,7 @@ pub(crate) async fn read_visit_approval(
     let (proved, binding, api) = (visitor.proved.clone(), visitor.binding.binding_id, visitor.api.clone());
     let read = move |tx: &mut Tx<'_>| {
         let asked = load_own_approval(tx, &proved, binding, id)?;
-        build_view(tx, &api, &asked, &asked.approval)
+        build_view(tx, &api, (&asked, &proved), &asked.approval)
     };
     Ok(Json(visitor.api.db.read(visitor.binding.tenant, read).await?))
 }
@@ -44,11 +45,23 @@ pub(crate) struct VisitApprovalContext {
 pub(crate) fn build_view(
     tx: &mut Tx<'_>,
     api: &ApiState,
-    asked: &VisitApprovalContext,
+    (asked, proved): (&VisitApprovalContext, &PageVisitorIdentity),
     approval: &Approval,
 ) -> Result<VisitApproval, ApiError> {
-    let yours = approvals::is_addressed_to(tx, &api.act_services, approval, &asked.person.principal(tx))?;
+    let yours = is_answerable(tx, &api.act_services, approval, (&asked.person, proved))?;
     Ok(VisitApproval::new(approval, yours, (&api.visitor_services.tools, asked.voice)))
+}
+
+/// Whether whoever is at the page may answer it there. What a person consents to is not said by a host for them.
+pub(crate) fn is_answerable(
+    tx: &mut Tx<'_>,
+    act_services: &ActServices,
+    approval: &Approval,
+    (person, proved): (&Person, &PageVisitorIdentity),
+) -> Result<bool, ApiError> {
+    let is_consent = approval.question.purpose.is_some();
+    Ok(!(is_consent && proved.is_vouched())
+        && approvals::is_addressed_to(tx, act_services, approval, &person.principal(tx))?)
 }
 
 /// The question and whoever asks about it, if it was asked in a thread of theirs in this very place.

@@ -123,7 +123,7 @@ pub(crate) async fn send_visit_message(
             Some(token)
         }
         PageVisitorIdentity::Browser(token) => Some(token.clone()),
-        PageVisitorIdentity::Person(_) => None,
+        PageVisitorIdentity::Person(_) | PageVisitorIdentity::Vouched(_) => None,
     };
     // Somebody new is known by the token that they get from here on.
     let client =

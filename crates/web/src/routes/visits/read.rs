@@ -19,6 +19,7 @@ use munshi_types::{Id, RunId};
 use serde::Deserialize;
 use utoipa::IntoParams;
 
+use crate::routes::visit_approvals::read::is_answerable;
 use crate::views::visit::{VisitApproval, VisitMessage, VisitView};
 use crate::visitor::page_visitor::PageVisitor;
 
@@ -93,7 +94,7 @@ async fn load_thread(
 ) -> Result<Thread, ApiError> {
     let (act_services, tools) =
         (visitor.api.act_services.clone(), visitor.api.visitor_services.tools.clone());
-    let terms = visitor.api.address_terms();
+    let (terms, proved) = (visitor.api.address_terms(), visitor.proved.clone());
     let read = move |tx: &mut Tx<'_>| {
         let page = messages::list(tx, session.id, &PageRequest::new(before, MESSAGES))?;
         let Page { items, next, .. } = page;
@@ -102,7 +103,7 @@ async fn load_thread(
         let running = runs.into_iter().filter(is_running).map(|run| run.id);
         let mut waiting = Vec::new();
         for approval in approvals::list_pending(tx, session.id.as_uuid())? {
-            let yours = approvals::is_addressed_to(tx, &act_services, &approval, &person.principal(tx))?;
+            let yours = is_answerable(tx, &act_services, &approval, (&person, &proved))?;
             waiting.push(VisitApproval::new(&approval, yours, (&tools, voice)));
         }
         let build = |message| VisitMessage::build(tx, message, terms);

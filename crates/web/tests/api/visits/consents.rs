@@ -1,13 +1,17 @@
 //! What somebody at a page has to agree to before a tool is called for them.
 
+use munshi_identity::{ContactAddress, persons};
+use munshi_store::Tx;
 use munshi_test_app::notes::OPEN_POLICY;
 use munshi_test_support::TestDb;
 use munshi_test_support::models::ScriptedTurn;
 use serde_json::{Value, json};
 
 use super::{Browser, FRONT, cookie};
-use crate::api::support::{Installation, files};
+use crate::api::support::{HOST_SECRET, Installation, claims, files, signed};
 
+const PHONE: &str = "+919812345678";
+const CONSENTS: &str = "SELECT COUNT(*) FROM consents WHERE tenant_id = $1";
 const WORDS: &str = "May we look up your credit? You can take it back.";
 const PURPOSES: &str = "[consent.purposes.credit_check]\ndays = 30\n\
     words = \"May we look up your credit? You can take it back.\"\n";
@@ -24,6 +28,14 @@ pub(crate) async fn opened(test: &TestDb, script: impl IntoIterator<Item = Scrip
 
 fn look() -> ScriptedTurn {
     ScriptedTurn::call("score", &json!({ "text": "Asha" }))
+}
+
+/// A page of the host, which says that it is the customer with this phone.
+fn vouched(house: &Installation) -> Browser {
+    let mut told = claims(house.now());
+    told["phone_number"] = json!(PHONE);
+    let token = signed(&json!({ "alg": "HS256", "kid": "one" }), &told, HOST_SECRET);
+    Browser::on("shop.example").with("authorization", format!("Bearer {token}"))
 }
 
 /// Somebody who was just asked, and the question.
@@ -57,6 +69,30 @@ on_both! {
         let read = move |tx: &mut munshi_store::Tx<'_>| munshi_safety::consents::find(tx, id);
         let consent = house.db.read(house.shop.tenant, read).await.unwrap().unwrap();
         assert!(words.starts_with(&consent.words), "{words}");
+    }
+
+    async fn a_host_says_nobodys_yes(test: TestDb) {
+        let house = opened(&test, [look()]).await;
+        house.host_key().await;
+        let (ids, now) = (house.ids.clone(), house.now());
+        let add = move |tx: &mut Tx<'_>| {
+            persons::find_or_add(tx, &ids, &[ContactAddress::phone(PHONE).unwrap()], "Asha", now)
+        };
+        let asha = house.db.write(house.shop.tenant, add).await.unwrap().person.id;
+        let page = vouched(&house);
+        let (_, told) = page.say(&house, "how is my credit?", "1").await;
+        assert_eq!(told.last().unwrap().data["state"], "waiting_approval", "{told:?}");
+        let (_, thread) = page.get(&house, FRONT).await;
+        let question = &thread["approvals"][0];
+        assert_eq!(question["yours"], false, "{question}");
+        let path = format!("{FRONT}/approvals/{}/grant", question["id"].as_str().unwrap());
+        let body = json!({ "digest": question["digest"] });
+        assert_eq!(page.call(&house, "POST", &path, Some(body)).await.0, 403);
+        page.say(&house, "yes", "2").await;
+        assert_eq!(house.read_number(house.shop.tenant, CONSENTS).await, 0);
+        let of = move |tx: &mut Tx<'_>| persons::list_addresses(tx, asha);
+        let known = house.db.read(house.shop.tenant, of).await.unwrap();
+        assert_eq!(known.len(), 2, "it was asked in her name: {known:?}");
     }
 
     async fn whoever_agreed_at_a_page_takes_it_back_there(test: TestDb) {
