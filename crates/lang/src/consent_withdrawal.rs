@@ -1,47 +1,195 @@
 //! Whether somebody takes back what they have consented to. It is read generously: what ends too early is asked for again, and what goes
-//! on against somebody's will is not made good.
+//! on against somebody's will is not made good. Each clause is read by itself and in its own language: what is denied or asked elsewhere in
+//! the message says nothing of it.
 
+use std::collections::BTreeSet;
 use std::sync::LazyLock;
 
-use munshi_types::word_list::read_entries;
+use munshi_types::word_list::read_lines;
 
-use crate::yes_no::{has_question_mark, split_words};
+use crate::yes_no::{is_question_mark, split_words};
 
-/// A longer message tells of something.
-const MOST_WORDS: usize = 14;
+/// A longer clause tells of something.
+const MOST_CLAUSE_WORDS: usize = 14;
+/// A longer message may be somebody else's text.
+const MOST_WORDS: usize = 60;
+/// Its words hang together by their order, and those of the other languages by what stands next to the verb.
+const ENGLISH: &str = "en";
+
+/// What a message says of taking consents back.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum WithdrawalIntent {
+    /// They are taken back.
+    Clear,
+    /// It speaks of that, and whether it is meant is for the person to say.
+    Unsure,
+    /// It is about something else, or denies it.
+    None,
+}
+
+/// What a clause says of it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum ClauseReading {
+    Clear,
+    Unsure,
+    Denied,
+}
 
 #[derive(Default)]
 struct WithdrawalLexicon {
+    language: String,
     consent: Vec<Vec<String>>,
     back: Vec<Vec<String>>,
-    not: Vec<Vec<String>>,
+    denies: Vec<Vec<String>>,
+    doubts: Vec<Vec<String>>,
+    begins: Vec<Vec<String>>,
+    endings: Vec<Vec<String>>,
+    tags: Vec<Vec<String>>,
 }
 
-static LEXICON: LazyLock<WithdrawalLexicon> = LazyLock::new(|| {
-    let mut lexicon = WithdrawalLexicon::default();
-    for (kind, entries) in read_entries(include_str!("../lexicon/withdrawal.txt"), ": ") {
+static LEXICONS: LazyLock<Vec<WithdrawalLexicon>> = LazyLock::new(|| {
+    let mut lexicons: Vec<WithdrawalLexicon> = Vec::new();
+    for line in read_lines(include_str!("../lexicon/withdrawal.txt")) {
+        let Some((kind, entries)) = line.text.split_once(": ") else { continue };
+        if lexicons.last().is_none_or(|last| last.language != line.section) {
+            lexicons.push(WithdrawalLexicon {
+                language: line.section.to_owned(),
+                ..WithdrawalLexicon::default()
+            });
+        }
+        let Some(lexicon) = lexicons.last_mut() else { continue };
         let list = match kind {
             "consent" => &mut lexicon.consent,
             "back" => &mut lexicon.back,
-            _ => &mut lexicon.not,
+            "denies" => &mut lexicon.denies,
+            "begins" => &mut lexicon.begins,
+            "endings" => &mut lexicon.endings,
+            "tags" => &mut lexicon.tags,
+            _ => &mut lexicon.doubts,
         };
         list.extend(entries.split_whitespace().map(|entry| entry.split('_').flat_map(split_words).collect()));
     }
-    lexicon
+    lexicons
 });
 
-/// Whether a message takes consents back: it names them and that they are taken back, and neither asks nor denies it.
-pub fn is_consent_withdrawal(message: &str) -> bool {
-    let words = split_words(message);
-    if words.len() > MOST_WORDS || has_question_mark(message) {
-        return false;
+/// Whether a message takes consents back.
+pub fn classify_consent_withdrawal(message: &str) -> WithdrawalIntent {
+    let clauses = split_clauses(message);
+    let names_consent = clauses.iter().any(Clause::names_consent);
+    let readings: Vec<ClauseReading> =
+        clauses.iter().filter_map(|clause| clause.read(names_consent)).collect();
+    let has = |reading| readings.contains(&reading);
+    let is_long = clauses.iter().map(|clause| clause.words.len()).sum::<usize>() > MOST_WORDS;
+    match (has(ClauseReading::Clear), has(ClauseReading::Unsure)) {
+        (true, _) if is_long || has(ClauseReading::Denied) => WithdrawalIntent::Unsure,
+        (true, _) => WithdrawalIntent::Clear,
+        (false, true) if !is_long => WithdrawalIntent::Unsure,
+        (false, _) => WithdrawalIntent::None,
     }
-    let begins = |entry: &Vec<String>| {
-        entry.iter().all(|stem| words.iter().any(|word| word.starts_with(stem.as_str())))
-    };
-    // A word for no is meant whole: many others begin like it.
-    let is_said = |entry: &Vec<String>| entry.iter().all(|denied| words.contains(denied));
-    LEXICON.consent.iter().any(begins) && LEXICON.back.iter().any(begins) && !LEXICON.not.iter().any(is_said)
+}
+
+/// What stands between two signs.
+struct Clause {
+    words: Vec<String>,
+    is_question: bool,
+}
+
+fn split_clauses(message: &str) -> Vec<Clause> {
+    let mut clauses: Vec<Clause> = Vec::new();
+    for piece in message.split_inclusive(ends_clause) {
+        let words = split_words(piece);
+        if !words.is_empty() {
+            clauses.push(Clause { words, is_question: false });
+        }
+        if let (true, Some(last)) = (piece.ends_with(is_question_mark), clauses.last_mut()) {
+            last.is_question = true;
+        }
+    }
+    clauses
+}
+
+fn ends_clause(sign: char) -> bool {
+    let others =
+        ['.', ',', ';', ':', '!', '…', '–', '—', '(', ')', '"', '“', '”', '\n', '\u{0964}', '\u{0965}'];
+    is_question_mark(sign) || others.contains(&sign)
+}
+
+impl Clause {
+    fn names_consent(&self) -> bool {
+        LEXICONS.iter().any(|lexicon| self.find_stems(&lexicon.consent).is_some())
+    }
+
+    /// What it says of taking back; none where it says nothing of that.
+    fn read(&self, names_consent: bool) -> Option<ClauseReading> {
+        let backs: Vec<(&WithdrawalLexicon, usize)> = LEXICONS
+            .iter()
+            .filter_map(|lexicon| self.find_stems(&lexicon.back).map(|at| (lexicon, at)))
+            .collect();
+        if backs.is_empty() || !names_consent {
+            return None;
+        }
+        // English words are at home in all the others: they alone don't tell which language it is.
+        let spoken: BTreeSet<&str> = backs
+            .iter()
+            .filter(|(lexicon, _)| self.find_stems(&lexicon.consent).is_some())
+            .map(|(lexicon, _)| lexicon.language.as_str())
+            .filter(|language| *language != ENGLISH)
+            .collect();
+        let is_spoken = |language: &str| spoken.is_empty() || spoken.contains(language);
+        let own: Vec<(&WithdrawalLexicon, usize)> =
+            backs.into_iter().filter(|(lexicon, _)| is_spoken(&lexicon.language)).collect();
+        let length = self.length_without_tags(&own);
+        let words = &self.words[..length];
+        if own.iter().any(|(lexicon, at)| is_denied(words, lexicon, *at)) {
+            return Some(ClauseReading::Denied);
+        }
+        let first = own.iter().map(|(_, at)| *at).min().unwrap_or_default();
+        let is_doubtful = LEXICONS
+            .iter()
+            .filter(|lexicon| is_spoken(&lexicon.language))
+            .any(|lexicon| is_doubted(words, lexicon, first));
+        let is_unsure =
+            is_doubtful || self.is_question || !self.names_consent() || length > MOST_CLAUSE_WORDS;
+        Some(if is_unsure { ClauseReading::Unsure } else { ClauseReading::Clear })
+    }
+
+    /// Where the first word of an entry stands all of whose words begin words of the clause.
+    fn find_stems(&self, entries: &[Vec<String>]) -> Option<usize> {
+        let find = |stem: &String| self.words.iter().position(|word| word.starts_with(stem.as_str()));
+        let places = |entry: &Vec<String>| entry.iter().map(find).collect::<Option<Vec<usize>>>();
+        entries.iter().filter_map(places).filter_map(|places| places.into_iter().min()).min()
+    }
+
+    fn length_without_tags(&self, own: &[(&WithdrawalLexicon, usize)]) -> usize {
+        let is_tag = |word: &String| {
+            own.iter().any(|(lexicon, _)| lexicon.tags.iter().any(|tag| tag.as_slice() == [word.clone()]))
+        };
+        self.words.iter().rposition(|word| !is_tag(word)).map_or(0, |last| last + 1)
+    }
+}
+
+/// Whether the word for taking back, at its place, is surely denied. English says so before it, and until something new begins; others
+/// between it and the verb that it stands with.
+fn is_denied(words: &[String], lexicon: &WithdrawalLexicon, at: usize) -> bool {
+    if lexicon.language != ENGLISH {
+        let verb = words.get(at + 2);
+        return verb.is_some() && stands_at(words, &lexicon.denies, at + 1);
+    }
+    let denied = (0..at).rev().find(|place| stands_at(words, &lexicon.denies, *place));
+    denied.is_some_and(|denied| !(denied + 1..at).any(|place| stands_at(words, &lexicon.begins, place)))
+}
+
+/// Whether a clause may mean something else than it seems to. What English denies behind the word for taking back is something else.
+fn is_doubted(words: &[String], lexicon: &WithdrawalLexicon, back: usize) -> bool {
+    let reach = if lexicon.language == ENGLISH { back } else { words.len() };
+    let is_denied = (0..reach).any(|place| stands_at(words, &lexicon.denies, place));
+    let is_doubted = (0..words.len()).any(|place| stands_at(words, &lexicon.doubts, place));
+    let ends = |word: &String| lexicon.endings.iter().flatten().any(|ending| word.ends_with(ending.as_str()));
+    is_denied || is_doubted || words.iter().any(ends)
+}
+
+fn stands_at(words: &[String], entries: &[Vec<String>], place: usize) -> bool {
+    entries.iter().any(|entry| !entry.is_empty() && words[place..].starts_with(entry))
 }
 
 #[cfg(test)]
@@ -67,7 +215,49 @@ mod tests {
             "என் சம்மதத்தை திரும்பப் பெறுகிறேன்",
             "నా సమ్మతిని వెనక్కి తీసుకుంటున్నాను",
         ] {
-            assert!(is_consent_withdrawal(message), "{message}");
+            assert_eq!(classify_consent_withdrawal(message), WithdrawalIntent::Clear, "{message}");
+        }
+    }
+
+    #[test]
+    fn what_is_denied_or_asked_beside_it_changes_nothing() {
+        for message in [
+            "I withdraw my consent, do not use my data",
+            "Please cancel my consent, I don't want this",
+            "please cancel my consent because I do not want this",
+            "I don't want this. Cancel my consent!",
+            "I withdraw my consent. Is that clear?",
+            "Hello, I was in your shop in May and you asked about my credit there. After thinking it over with my family \
+             I have changed my mind. I withdraw my consent.",
+            "na sammathi venakki teesukuntunnanu",
+            "mera consent wapas le lo na",
+            "meri sahmati wapas le lo na",
+            "मैं अपनी सहमति वापस लेता हूँ, मेरा डेटा मत रखो",
+            "ನನ್ನ ಒಪ್ಪಿಗೆಯನ್ನು ಹಿಂಪಡೆಯುತ್ತೇನೆ. ನನಗೆ ಬೇಡ",
+            "என் சம்மதத்தை திரும்பப் பெறுகிறேன், எனக்கு வேண்டாம்",
+        ] {
+            assert_eq!(classify_consent_withdrawal(message), WithdrawalIntent::Clear, "{message}");
+        }
+    }
+
+    #[test]
+    fn what_may_be_meant_is_asked() {
+        for message in [
+            "how do I withdraw my consent?",
+            "Can you cancel my consent, please?",
+            "I don't want this please cancel my consent",
+            "about my consent: cancel it",
+            "I consent to cancel the order",
+            "Asha withdrew her consent",
+            "I withdraw my consent. No wait, I do not withdraw my consent.",
+            "मैं अपनी सहमति वापस लेता हूँ मेरा डेटा मत रखो",
+            "mera consent cancel mat karo",
+            "ನನ್ನ ಒಪ್ಪಿಗೆಯನ್ನು ಹಿಂಪಡೆಯುತ್ತೇನೆ ನನಗೆ ಬೇಡ",
+            "ನನ್ನ ಒಪ್ಪಿಗೆಯನ್ನು ಹಿಂಪಡೆಯಬೇಡಿ",
+            "என் சம்மதத்தை திரும்பப் பெறுகிறேன் எனக்கு வேண்டாம்",
+            "sommoti batil korbo na",
+        ] {
+            assert_eq!(classify_consent_withdrawal(message), WithdrawalIntent::Unsure, "{message}");
         }
     }
 
@@ -78,15 +268,16 @@ mod tests {
             "yes",
             "cancel the order",
             "take it back",
-            "how do I withdraw my consent?",
             "I do not withdraw my consent",
-            "don't cancel my consent",
+            "please don't cancel my consent",
+            "I do not want to withdraw my consent",
             "why withdraw consent",
             "I consent",
             "मैं अपनी सहमति वापस नहीं लेता",
+            "meri sahmati wapas mat lo",
             "Ramesh came to the shop and asked whether anybody may withdraw their consent later on at all",
         ] {
-            assert!(!is_consent_withdrawal(message), "{message}");
+            assert_eq!(classify_consent_withdrawal(message), WithdrawalIntent::None, "{message}");
         }
     }
 }

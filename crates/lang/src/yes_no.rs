@@ -129,8 +129,12 @@ fn classify_emoji(message: &str) -> Option<YesNoAnswer> {
     all(&['👎', '❌', '🚫', '✖', '\u{fe0f}']).then_some(YesNoAnswer::No)
 }
 
-pub(crate) fn has_question_mark(message: &str) -> bool {
-    message.contains(['?', '？', '؟'])
+fn has_question_mark(message: &str) -> bool {
+    message.contains(is_question_mark)
+}
+
+pub(crate) fn is_question_mark(sign: char) -> bool {
+    matches!(sign, '?' | '？' | '؟')
 }
 
 fn is_tone(c: char) -> bool {
