@@ -255,7 +255,8 @@ on_both! {
         test.clock.advance(Duration::from_secs(1));
         assert_eq!(shop.ask("1", "remove old").await.state, RunState::WaitingApproval);
         let staff = shop.staff;
-        let merge = move |tx: &mut Tx<'_>| linking::merge_threads(tx, staff, other, now);
+        let ids = test.ids.clone();
+        let merge = move |tx: &mut Tx<'_>| linking::merge_threads(tx, &ids, (staff, other), now);
         shop.db.write(shop.tenant, merge).await.unwrap();
         test.clock.advance(Duration::from_secs(1));
         let yes = shop.engine.receive(shop.message(other, "o2", "yes")).await.unwrap();

@@ -111,7 +111,8 @@ impl PhoneLinker {
         let now = self.clock.now();
         let attempt =
             CodeAttempt { purpose: CodePurpose::Link, asker: asker(session), text: text.to_owned() };
-        let link = move |tx: &mut Tx<'_>, proven: CodeProof| link(tx, session, &proven.address, now);
+        let ids = self.ids.clone();
+        let link = move |tx: &mut Tx<'_>, proven: CodeProof| link(tx, &ids, session, &proven.address, now);
         codes::verify(&self.db, tenant, &self.key, attempt, now, link).await
     }
 }
@@ -123,6 +124,7 @@ pub(crate) fn asker(session: SessionId) -> String {
 
 fn link(
     tx: &mut Tx<'_>,
+    ids: &IdGenerator,
     session: SessionId,
     address: &ContactAddress,
     now: Timestamp,
@@ -141,7 +143,7 @@ fn link(
         }
         Some(holder) => {
             let is_member = persons::find_living(tx, asked.person)?.is_some_and(|asker| asker.role.is_some());
-            merge_persons(tx, asked.person, is_member, holder.id, now)?
+            merge_persons(tx, ids, (asked.person, is_member), holder.id, now)?
         }
     };
     // Read again: where the person had a conversation here, this one is part of it now.
@@ -154,8 +156,8 @@ fn link(
 /// round, since a member is never merged away.
 fn merge_persons(
     tx: &mut Tx<'_>,
-    visitor: PersonId,
-    is_member: bool,
+    ids: &IdGenerator,
+    (visitor, is_member): (PersonId, bool),
     holder: PersonId,
     now: Timestamp,
 ) -> Result<Option<PersonId>> {
@@ -172,6 +174,6 @@ fn merge_persons(
     if !merged.changed {
         return Ok(None);
     }
-    merge_threads(tx, merged.from, merged.into.id, now)?;
+    merge_threads(tx, ids, (merged.from, merged.into.id), now)?;
     Ok(Some(merged.from))
 }

@@ -3,7 +3,7 @@
 use munshi_identity::persons::seal_by_person;
 use munshi_safety::{approvals, consents};
 use munshi_store::{JsonText, SealedText, Tx, params};
-use munshi_types::{Id, PersonId, SessionId, Timestamp};
+use munshi_types::{Id, IdGenerator, PersonId, SessionId, Timestamp};
 
 use crate::error::Result;
 use crate::handoffs;
@@ -14,12 +14,18 @@ use crate::sessions::{self, ACTIVE, ASIDE, REPLY_TO, SUMMARY, Session};
 const LONGEST_SUMMARY: usize = crate::retention::LONGEST;
 
 /// Makes the sessions of one person another's, after their rows became one in the same transaction: where the other has
-/// one with the same binding, the two become one thread; else it only changes hands. Runs under way finish there.
-pub fn merge_threads(tx: &mut Tx<'_>, from: PersonId, into: PersonId, now: Timestamp) -> Result<()> {
+/// one with the same binding, the two become one thread; else it only changes hands. Runs under way finish there. Call it last: it tells the
+/// audit.
+pub fn merge_threads(
+    tx: &mut Tx<'_>,
+    ids: &IdGenerator,
+    (from, into): (PersonId, PersonId),
+    now: Timestamp,
+) -> Result<()> {
     let locked = lock_sessions(tx, from, into)?;
     // Whoever asked can still say yes to it.
     approvals::move_asker(tx, from, into)?;
-    consents::move_person(tx, from, into)?;
+    let audit = consents::move_person(tx, from, into)?;
     let (theirs, mine): (Vec<_>, Vec<_>) = locked.into_iter().partition(|session| session.person == from);
     for gone in theirs {
         match mine.iter().find(|session| session.binding == gone.binding) {
@@ -27,7 +33,7 @@ pub fn merge_threads(tx: &mut Tx<'_>, from: PersonId, into: PersonId, now: Times
             None => reassign_session(tx, gone.id, into)?,
         }
     }
-    Ok(())
+    Ok(audit.record_with_ids(tx, ids, now)?)
 }
 
 /// All of both, until the transaction ends: nothing is said in them meanwhile.

@@ -36,6 +36,7 @@ struct Merging {
     db: munshi_store::Db,
     tenant: TenantId,
     session: SessionId,
+    ids: munshi_types::IdGenerator,
     other: Mutex<Option<munshi_types::PersonId>>,
 }
 
@@ -44,10 +45,11 @@ impl Summariser for Merging {
     async fn summarise(&self, _tenant: TenantId, material: &SummaryInput) -> Option<String> {
         let (other, session) = (self.other.lock().unwrap().take(), self.session);
         if let Some(from) = other {
+            let ids = self.ids.clone();
             let unit = move |tx: &mut munshi_store::Tx<'_>| -> munshi_conversations::Result<()> {
                 let into = sessions::find(tx, session)?.unwrap();
                 munshi_identity::persons::merge(tx, from, into.person)?;
-                munshi_conversations::linking::merge_threads(tx, from, into.person, into.last_at)
+                munshi_conversations::linking::merge_threads(tx, &ids, (from, into.person), into.last_at)
             };
             self.db.write(self.tenant, unit).await.unwrap();
         }
@@ -156,7 +158,7 @@ tables! {
         let mut earlier = shop.incoming("+919812345679", "other", "said long ago");
         earlier.now = shop.now().minus(DAY);
         let other = shop.receive(earlier).await.unwrap();
-        let merging = Arc::new(Merging { db: db.clone(), tenant: shop.tenant, session: id, other: Mutex::new(Some(other.person)) });
+        let merging = Arc::new(Merging { db: db.clone(), tenant: shop.tenant, session: id, ids: shop.test.ids.clone(), other: Mutex::new(Some(other.person)) });
         let summarising = SummaryJob { db, model: Some(merging) };
         runner(&shop, |registry| summarising.install(registry)).drain().await.unwrap();
         let after = session(&shop, id).await;

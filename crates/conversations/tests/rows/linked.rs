@@ -179,10 +179,10 @@ tables! {
         );
         let merge = async {
             tokio::time::sleep(Duration::from_millis(20)).await;
-            let now = shop.now();
+            let (ids, now) = (shop.test.ids.clone(), shop.now());
             shop.test.db.write(tenant, move |tx| -> munshi_conversations::Result<()> {
                 persons::merge(tx, from, into)?;
-                munshi_conversations::linking::merge_threads(tx, from, into, now)
+                munshi_conversations::linking::merge_threads(tx, &ids, (from, into), now)
             }).await.unwrap();
         };
         futures_util::future::join3(turns, first, merge).await;
@@ -291,10 +291,10 @@ tables! {
             let (web, by_phone) = (sessions.0.unwrap(), sessions.1.unwrap());
             let expected = woven(&shop.messages(web).await, &shop.messages(by_phone).await);
             let (from, into) = (shop.read(move |tx| sessions::find(tx, web)).await.unwrap().person, shop.read(move |tx| sessions::find(tx, by_phone)).await.unwrap().person);
-            let now = shop.now();
+            let (ids, now) = (shop.test.ids.clone(), shop.now());
             shop.test.db.write(shop.tenant, move |tx| -> munshi_conversations::Result<()> {
                 persons::merge(tx, from, into)?;
-                munshi_conversations::linking::merge_threads(tx, from, into, now)
+                munshi_conversations::linking::merge_threads(tx, &ids, (from, into), now)
             }).await.unwrap();
             let merged = shop.messages(by_phone).await;
             assert_eq!(merged.iter().map(|one| one.id).collect::<Vec<_>>(), expected, "seed {seed}");

@@ -156,10 +156,10 @@ tables! {
         let (first, second) = (shop.say(MEERA, "w1", "atta bhej do").await, shop.say(RAJU, "w2", "atta mila").await);
         fill(&shop, FillScope::New).await;
         let (into, from) = (person_of(&shop, first.session).await, person_of(&shop, second.session).await);
-        let now = shop.now();
+        let (ids, now) = (shop.test.ids.clone(), shop.now());
         let merge = move |tx: &mut Tx<'_>| -> munshi_conversations::Result<Vec<PersonId>> {
             munshi_identity::persons::merge(tx, from, into)?;
-            munshi_conversations::linking::merge_threads(tx, from, into, now)?;
+            munshi_conversations::linking::merge_threads(tx, &ids, (from, into), now)?;
             Ok(munshi_identity::persons::list_group(tx, into)?)
         };
         let group = shop.test.db.write(shop.tenant, merge).await.unwrap();

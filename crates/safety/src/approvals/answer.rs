@@ -3,7 +3,7 @@
 use munshi_identity::{Principal, Role, keys};
 use munshi_store::Tx;
 use munshi_types::tier::Channel;
-use munshi_types::{ApprovalId, KeyId, MessageId, Timestamp};
+use munshi_types::{ApprovalId, KeyId, MessageId, PersonId, Timestamp};
 use serde_json::json;
 
 use super::{Approval, ApprovalKind, ApprovalStatus, approvers, store};
@@ -127,7 +127,7 @@ pub fn answer(
         return Ok(ApprovalAnswerOutcome::OwnWish);
     }
     let consent = approval.question.purpose.as_ref().filter(|_| said.answer == ApprovalDecision::Yes);
-    if consent.is_some() && !is_own_word(tx, said)? {
+    if consent.is_some() && !is_own_word(tx, said.who.person, said.source, said.key)? {
         return Ok(ApprovalAnswerOutcome::NotTheirWord);
     }
     let waivable = approval.kind == ApprovalKind::Act
@@ -181,11 +181,16 @@ fn is_self_approval(tx: &mut Tx<'_>, approval: &Approval, said: &ApprovalAnswer<
     }
 }
 
-/// Whether an answer is surely the person's own word: by a channel that proves who writes, on their page, or through a key that nobody
+/// Whether what was said is surely the person's own word: by a channel that proves who writes, on their page, or through a key that nobody
 /// but them ever had. Somebody at the command line may call themself anybody, and so may whoever has a key of a role.
-fn is_own_word(tx: &mut Tx<'_>, said: &ApprovalAnswer<'_>) -> Result<bool> {
-    let Some(person) = said.who.person else { return Ok(false) };
-    match (said.source, said.key) {
+pub(crate) fn is_own_word(
+    tx: &mut Tx<'_>,
+    person: Option<PersonId>,
+    source: AnswerSource,
+    key: Option<KeyId>,
+) -> Result<bool> {
+    let Some(person) = person else { return Ok(false) };
+    match (source, key) {
         (AnswerSource::Other, _) => Ok(false),
         (AnswerSource::Message { .. } | AnswerSource::Page, Some(key)) => Ok(keys::is_own(tx, key, person)?),
         (AnswerSource::Message { channel, .. }, None) => Ok(proves_writer(channel)),

@@ -16,6 +16,7 @@ use uuid::Uuid;
 use crate::acts::ActDigest;
 use crate::pipeline::ConsentQuestion;
 
+pub(crate) use answer::is_own_word;
 pub use answer::{
     AnswerSource, ApprovalAnswer, ApprovalAnswerOutcome, ApprovalCoverage, ApprovalDecision, answer,
     may_take_back,

@@ -7,6 +7,7 @@
 
 mod erase;
 mod give;
+mod merge;
 mod store;
 mod withdraw;
 
@@ -18,8 +19,9 @@ use crate::policy::{ConsentRules, ConsentWording};
 
 pub use erase::PERSONAL_DATA;
 pub(crate) use give::give;
-pub use store::{find, find_valid, is_valid, list, move_person};
-pub use withdraw::{withdraw, withdraw_all, withdraw_own};
+pub use merge::move_person;
+pub use store::{find, find_valid, is_valid, list};
+pub use withdraw::{WithdrawalRequest, WithdrawnConsents, list_open, withdraw, withdraw_all, withdraw_own};
 
 /// What a person agreed to.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]

@@ -50,19 +50,6 @@ pub fn find(tx: &mut Tx<'_>, id: ConsentId) -> Result<Option<PurposeConsent>> {
     )?)
 }
 
-/// The consent, held until the transaction ends: a merge does not give it to somebody else meanwhile.
-pub(super) fn find_for_update(tx: &mut Tx<'_>, id: ConsentId) -> Result<Option<PurposeConsent>> {
-    let locked = tx.optional(
-        (
-            "SELECT id FROM consents WHERE tenant_id = $1 AND id = $2",
-            "SELECT id FROM consents WHERE tenant_id = $1 AND id = $2 FOR UPDATE",
-        ),
-        params![id],
-        |row| row.get::<ConsentId>(0),
-    )?;
-    locked.map_or(Ok(None), |id| find(tx, id))
-}
-
 /// The consent that somebody's acts for a purpose may rest on at this moment: of those that were given to what is asked today, the one that
 /// holds longest.
 pub fn find_valid(
@@ -137,10 +124,34 @@ pub(super) fn end_all(
     )?)
 }
 
-/// Whoever consented is known under another row by now. The words stay under the key that they name. What either row withdrew, the person
-/// withdrew: what was agreed to before that under the other holds no longer.
-pub fn move_person(tx: &mut Tx<'_>, from: PersonId, into: PersonId) -> Result<u64> {
-    lock(tx, from, into)?;
+/// The same for all purposes.
+pub(super) fn end_open(tx: &mut Tx<'_>, person: PersonId, via: &str, now: Timestamp) -> Result<u64> {
+    Ok(tx.execute(
+        "UPDATE consents SET withdrawn_at = $3, withdrawn_via = $4
+         WHERE tenant_id = $1 AND person_id = $2 AND withdrawn_at IS NULL AND ends_at > $3",
+        params![person, now, via],
+    )?)
+}
+
+/// What either of two that turn out to be one has agreed to before the other withdrew that purpose, the newest first.
+pub(super) fn list_withdrawn_by_other(
+    tx: &mut Tx<'_>,
+    from: PersonId,
+    into: PersonId,
+) -> Result<Vec<(ConsentId, String)>> {
+    Ok(tx.all(
+        "SELECT id, purpose FROM consents
+         WHERE tenant_id = $1 AND person_id IN ($2, $3) AND withdrawn_at IS NULL AND given_at <= (
+           SELECT MAX(w.withdrawn_at) FROM consents w
+           WHERE w.tenant_id = $1 AND w.person_id IN ($2, $3) AND w.purpose = consents.purpose)
+         ORDER BY given_at DESC, id DESC",
+        params![from, into],
+        |row| Ok((row.get(0)?, row.get(1)?)),
+    )?)
+}
+
+/// Ends them, and gives all of one to the other. The words stay under the key that they name.
+pub(super) fn move_all(tx: &mut Tx<'_>, from: PersonId, into: PersonId) -> Result<u64> {
     tx.execute(
         "UPDATE consents SET withdrawn_via = 'merge', withdrawn_at = (
            SELECT MAX(w.withdrawn_at) FROM consents w
@@ -157,7 +168,7 @@ pub fn move_person(tx: &mut Tx<'_>, from: PersonId, into: PersonId) -> Result<u6
 }
 
 /// All of both, until the transaction ends: nobody withdraws anything meanwhile that this does not see.
-fn lock(tx: &mut Tx<'_>, from: PersonId, into: PersonId) -> Result<()> {
+pub(super) fn lock(tx: &mut Tx<'_>, from: PersonId, into: PersonId) -> Result<()> {
     tx.all(
         (
             "SELECT id FROM consents WHERE tenant_id = $1 AND person_id IN ($2, $3)",

@@ -1,6 +1,7 @@
 //! `POST /visit/{place}/consents/{id}/withdraw`: somebody at a page takes back what they agreed to.
 
-use munshi_safety::{consents, policy};
+use munshi_safety::consents::{self, WithdrawalRequest};
+use munshi_safety::policy;
 use munshi_server::error::{ApiError, ApiErrorCode};
 use munshi_server::json::Json;
 use munshi_server::parameters::UrlPathParameterPair;
@@ -26,7 +27,14 @@ pub(crate) async fn withdraw_visit_consent(
     let unit = move |tx: &mut Tx<'_>| {
         let gone = || ApiError::new(ApiErrorCode::NotFound, "No such consent of yours.");
         let person = find_person(tx, &proved)?.ok_or_else(gone)?;
-        let withdrawn = consents::withdraw_own(tx, &act_services, (person.id, id), "web", now)?;
+        let request = WithdrawalRequest {
+            person: person.id,
+            via: "web",
+            message: None,
+            key: None,
+            is_vouched: proved.is_vouched(),
+        };
+        let withdrawn = consents::withdraw_own(tx, &act_services, id, &request, now)?;
         let (_, policy) = policy::load_current(tx)?;
         Ok::<_, ApiError>(VisitConsent::new(withdrawn.ok_or_else(gone)?, &policy.consent, now))
     };
