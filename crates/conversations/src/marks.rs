@@ -22,6 +22,9 @@ pub struct ReplyMarks {
     /// Questions of others, or of what may have happened, that this put before the person: a yes or a no right after it
     /// answers them.
     pub asks: Vec<ShownApproval>,
+    /// Whether all that the person has consented to is to end: a yes right after it ends it.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub ends_consents: bool,
     /// A pack read the message by itself: neither it nor this is told to a model beyond this machine, now or later.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub stays: bool,

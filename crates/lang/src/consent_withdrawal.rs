@@ -7,7 +7,7 @@ use std::sync::LazyLock;
 
 use munshi_types::word_list::read_lines;
 
-use crate::yes_no::{is_question_mark, split_words};
+use crate::yes_no::{YesNoAnswer, classify_reply, is_question_mark, split_words};
 
 /// A longer clause tells of something.
 const MOST_CLAUSE_WORDS: usize = 14;
@@ -75,9 +75,38 @@ static LEXICONS: LazyLock<Vec<WithdrawalLexicon>> = LazyLock::new(|| {
 /// Whether a message takes consents back.
 pub fn classify_consent_withdrawal(message: &str) -> WithdrawalIntent {
     let clauses = split_clauses(message);
-    let names_consent = clauses.iter().any(Clause::names_consent);
-    let readings: Vec<ClauseReading> =
-        clauses.iter().filter_map(|clause| clause.read(names_consent)).collect();
+    let topic = match clauses.iter().any(Clause::names_consent) {
+        true => ConsentTopic::Named,
+        false => ConsentTopic::None,
+    };
+    classify_clauses(&clauses, topic)
+}
+
+/// Whether the answer to the question if all consents are to end takes them back: it need not name them.
+pub fn classify_withdrawal_answer(message: &str) -> WithdrawalIntent {
+    let (clauses, topic) = (split_clauses(message), ConsentTopic::Understood);
+    // "No, cancel that": what is cancelled then is the question.
+    let says_no = |clause: &Clause| {
+        clause.read(topic).is_none() && classify_reply(&clause.words.join(" ")) == YesNoAnswer::No
+    };
+    match clauses.iter().any(says_no) {
+        true => WithdrawalIntent::None,
+        false => classify_clauses(&clauses, topic),
+    }
+}
+
+/// Whether consents are spoken of.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum ConsentTopic {
+    None,
+    /// In some clause.
+    Named,
+    /// They were asked about.
+    Understood,
+}
+
+fn classify_clauses(clauses: &[Clause], topic: ConsentTopic) -> WithdrawalIntent {
+    let readings: Vec<ClauseReading> = clauses.iter().filter_map(|clause| clause.read(topic)).collect();
     let has = |reading| readings.contains(&reading);
     let is_long = clauses.iter().map(|clause| clause.words.len()).sum::<usize>() > MOST_WORDS;
     match (has(ClauseReading::Clear), has(ClauseReading::Unsure)) {
@@ -120,12 +149,12 @@ impl Clause {
     }
 
     /// What it says of taking back; none where it says nothing of that.
-    fn read(&self, names_consent: bool) -> Option<ClauseReading> {
+    fn read(&self, topic: ConsentTopic) -> Option<ClauseReading> {
         let backs: Vec<(&WithdrawalLexicon, usize)> = LEXICONS
             .iter()
             .filter_map(|lexicon| self.find_stems(&lexicon.back).map(|at| (lexicon, at)))
             .collect();
-        if backs.is_empty() || !names_consent {
+        if backs.is_empty() || topic == ConsentTopic::None {
             return None;
         }
         // English words are at home in all the others: they alone don't tell which language it is.
@@ -148,8 +177,8 @@ impl Clause {
             .iter()
             .filter(|lexicon| is_spoken(&lexicon.language))
             .any(|lexicon| is_doubted(words, lexicon, first));
-        let is_unsure =
-            is_doubtful || self.is_question || !self.names_consent() || length > MOST_CLAUSE_WORDS;
+        let is_named = topic == ConsentTopic::Understood || self.names_consent();
+        let is_unsure = is_doubtful || self.is_question || !is_named || length > MOST_CLAUSE_WORDS;
         Some(if is_unsure { ClauseReading::Unsure } else { ClauseReading::Clear })
     }
 
@@ -195,6 +224,7 @@ fn stands_at(words: &[String], entries: &[Vec<String>], place: usize) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::{Locale, Phrasebook};
 
     #[test]
     fn consents_are_taken_back_in_every_language() {
@@ -237,6 +267,26 @@ mod tests {
             "என் சம்மதத்தை திரும்பப் பெறுகிறேன், எனக்கு வேண்டாம்",
         ] {
             assert_eq!(classify_consent_withdrawal(message), WithdrawalIntent::Clear, "{message}");
+        }
+    }
+
+    #[test]
+    fn an_answer_need_not_name_them() {
+        for (message, expected) in [
+            ("cancel it", WithdrawalIntent::Clear),
+            ("yes, cancel all", WithdrawalIntent::Clear),
+            ("हाँ वापस लो", WithdrawalIntent::Clear),
+            ("no, don't cancel", WithdrawalIntent::None),
+            ("can I cancel later?", WithdrawalIntent::Unsure),
+            ("yes", WithdrawalIntent::None),
+        ] {
+            assert_eq!(classify_withdrawal_answer(message), expected, "{message}");
+        }
+        // What is offered beside the question is no withdrawal where it says no.
+        let book = Phrasebook::core().unwrap();
+        for voice in Locale::all() {
+            let no = book.render("say-no", voice, &[]).unwrap();
+            assert_eq!(classify_withdrawal_answer(&no), WithdrawalIntent::None, "{} {no}", voice.code());
         }
     }
 

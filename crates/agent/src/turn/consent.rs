@@ -69,7 +69,8 @@ impl ChatAnswer {
     }
 }
 
-fn save_answered(
+/// Stores what was answered, before what follows from it is told.
+pub(super) fn save_answered(
     tx: &mut Tx<'_>,
     (lease, person): (RunLease, Option<PersonId>),
     snapshot: &RunSnapshot,

@@ -96,6 +96,8 @@ pub(crate) struct QuestionNotes {
     pub(crate) passed_by: Option<ChoiceQuestion>,
     /// What the person is to choose from, where the reply asks which.
     pub(crate) which: Option<PendingApprovalChoice>,
+    /// The reply asks whether all consents are to end.
+    pub(crate) ends_consents: bool,
     /// Questions that the reply puts before the person, beside those of the run's own acts.
     pub(crate) asks: Vec<ShownApproval>,
 }

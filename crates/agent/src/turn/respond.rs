@@ -63,7 +63,7 @@ impl Turn {
         self.record_first_word();
         let begun = Instant::now();
         let message: MessageId = self.setup.engine.ids.next();
-        let suggestions = self.suggestions(&outcome, &notes.model.proposed);
+        let suggestions = self.suggestions(&outcome, &notes);
         let is_excuse = self.is_excuse(&outcome, &notes.acts);
         let ending = TurnEnding { outcome, objections, is_excuse, message, suggestions, begun };
         let last = self.last_events(&ending, &notes);
@@ -136,7 +136,7 @@ impl Turn {
     }
 
     /// What the person may want to say next.
-    fn suggestions(&self, end: &TurnOutcome, proposed: &[String]) -> Vec<String> {
+    fn suggestions(&self, end: &TurnOutcome, notes: &StageNotes) -> Vec<String> {
         // Nobody has been answered yet.
         if matches!(end, TurnOutcome::Handed) {
             return Vec::new();
@@ -147,7 +147,9 @@ impl Turn {
         let waits = match (end, self.state.entities.pending_question()) {
             (TurnOutcome::Waiting(pause), _) if may_say_yes(pause) => ExpectedAnswer::YesOrNo,
             (TurnOutcome::Replied, Some(asked)) => ExpectedAnswer::Choice(asked),
-            (TurnOutcome::Replied, None) if self.asks_to_go_on() => ExpectedAnswer::YesOrNo,
+            (TurnOutcome::Replied, None) if notes.questions.ends_consents || self.asks_to_go_on() => {
+                ExpectedAnswer::YesOrNo
+            }
             _ => ExpectedAnswer::Nothing,
         };
         let called: Vec<Tool> =
@@ -160,7 +162,7 @@ impl Turn {
             waits,
             called: called.iter().map(|tool| &tool.known.spec).collect(),
             offered: offered.iter().map(|tool| &tool.known.spec).collect(),
-            proposed,
+            proposed: &notes.model.proposed,
             taint: &self.state.snapshot.whole_taint(),
         };
         suggest(&hints, &self.setup.engine.phrasebook).unwrap_or_else(|error| {
@@ -191,6 +193,7 @@ impl Turn {
             asked,
             asks: questions.asks,
             which: questions.which,
+            ends_consents: questions.ends_consents,
             stays,
             tainted: Some(tainted),
         };
@@ -363,7 +366,11 @@ impl Turn {
             usage: self.usage(),
             state: state(&ending.outcome).as_str().to_owned(),
             degraded: ending.is_excuse,
-            asks: waits || is_open || !questions.asks.is_empty() || questions.which.is_some(),
+            asks: waits
+                || is_open
+                || !questions.asks.is_empty()
+                || questions.which.is_some()
+                || questions.ends_consents,
             skipped: self.setup.prepared.skipped.clone(),
         };
         let suggestions = ending.suggestions.clone();

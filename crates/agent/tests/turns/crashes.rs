@@ -21,7 +21,11 @@ use munshi_types::PersonId;
 use crate::turns::support::{Plan, Shop, World, arguments, text_of};
 
 /// Lets a second process take up what the first left: leases of runs and acts are over by then.
-async fn taken_up(test: &TestDb, shop: &Shop, received: &MessageReceipt) -> munshi_agent::RunOutcome {
+pub(crate) async fn taken_up(
+    test: &TestDb,
+    shop: &Shop,
+    received: &MessageReceipt,
+) -> munshi_agent::RunOutcome {
     test.clock.advance(Duration::from_secs(120));
     shop.dispatcher.sweep(Arc::new(NoActJournal)).await.unwrap();
     shop.engine.sweep(RunRecoveryScope::Lapsed).await.unwrap();

@@ -1,6 +1,7 @@
 //! What somebody has to agree to before a tool is called for them: asked in the declared words, and theirs to say.
 
 use std::sync::atomic::Ordering;
+use std::time::Duration;
 
 use munshi_conversations::{KeyUse, RunState};
 use munshi_identity::Role;
@@ -15,6 +16,7 @@ use munshi_test_support::{TestDb, administer};
 use munshi_types::tier::Channel;
 use munshi_types::{Clock, InboundMessage, SystemRandom};
 
+use crate::turns::crashes::taken_up;
 use crate::turns::support::{Plan, Shop, arguments};
 
 const WORDS: &str = "May we look up your credit? You can take it back.";
@@ -160,6 +162,41 @@ on_both! {
         assert_eq!((consent.withdrawn_at.is_some(), consent.withdrawn_via.as_deref()), (true, Some("chat")));
         assert_eq!(shop.ask("4", "I withdraw my consent").await.text, "There is none.", "nothing is left to end");
         assert_eq!(shop.ask("5", "and my credit?").await.state, RunState::WaitingApproval);
+    }
+
+    async fn where_it_is_unsure_they_are_asked(test: TestDb) {
+        let script = looks(1).chain([ScriptedTurn::text("It is good."), ScriptedTurn::text("You may.")]);
+        let shop = open(&test, PURPOSES, script).await;
+        shop.ask("1", "how is my credit?").await;
+        assert_eq!(shop.ask("2", "yes").await.text, "It is good.");
+        let asked = shop.ask("3", "how do I withdraw my consent?").await;
+        assert!(asked.state == RunState::Done && asked.text.contains(WORDS), "no model is asked: {asked:?}");
+        assert!(shop.ask("4", "no").await.text.contains("cancelled"));
+        assert!(consents_of(&shop).await[0].withdrawn_at.is_none());
+        shop.ask("5", "can I cancel my consent?").await;
+        assert_eq!(shop.ask("6", "but may I cancel my consent?").await.text, "You may.", "they are asked once");
+        shop.ask("7", "can I cancel my consent?").await;
+        let told = shop.ask("8", "yes").await;
+        assert!(told.text.contains(WORDS), "{told:?}");
+        assert!(consents_of(&shop).await[0].withdrawn_at.is_some());
+    }
+
+    async fn a_withdrawal_is_told_whenever_the_process_dies(test: TestDb) {
+        let script = || looks(1).chain([ScriptedTurn::text("It is good.")]);
+        let mut shop = open(&test, PURPOSES, script()).await;
+        for round in 0..6 {
+            shop.ask(&format!("ask {round}"), "how is my credit?").await;
+            assert_eq!(shop.ask(&format!("yes {round}"), "yes").await.text, "It is good.");
+            let said = shop.say(&format!("back {round}"), "I withdraw my consent").await;
+            tokio::time::sleep(Duration::from_millis(4 * round)).await;
+            shop.engine.abandon();
+            // What was begun in a transaction runs to its end, as it does in a process that dies behind it.
+            tokio::time::sleep(Duration::from_millis(30)).await;
+            shop = shop.again(&test, script()).await;
+            let told = taken_up(&test, &shop, &said).await;
+            assert!(told.text.contains("ended"), "{round}: {told:?}");
+            assert!(consents_of(&shop).await.iter().all(|consent| consent.withdrawn_at.is_some()));
+        }
     }
 
     async fn what_nobody_declared_is_not_offered(test: TestDb) {
