@@ -225,9 +225,6 @@ fn translate_tool(
 /// What is done with its results, and what people have to agree to first.
 fn restrict_use(spec: &mut ToolSpec, said: &Said<'_>, entry: &ConnectorEntry) {
     spec.shows = entry.shows;
-    // The operator may take back what the server says of itself; anybody may ask that nothing be kept.
-    let own = said.own.and_then(|own| own.transient).or(entry.transient.then_some(true));
-    spec.transient = own.unwrap_or_else(|| said.theirs.and_then(|theirs| theirs.transient).unwrap_or(false));
     spec.transient = is_transient(entry, said.own, said.theirs);
     if spec.transient {
         // A turn waits for it to its end, and nothing of it is told again.
@@ -235,11 +232,10 @@ fn restrict_use(spec: &mut ToolSpec, said: &Said<'_>, entry: &ConnectorEntry) {
     }
     // An operator's purpose takes the place of the server's, and nobody takes one away.
     let own = said.own.and_then(|own| own.consent.clone()).or_else(|| entry.consent.clone());
-    // Whose consent counts says whoever asks for it: a server's word would turn the operator's purpose to somebody who agrees.
-    let own_subject = said.own.and_then(|own| own.subject.clone());
-    let their_subject = said.theirs.filter(|_| own.is_none()).and_then(|theirs| theirs.subject.clone());
     spec.consent = own.or_else(|| said.theirs.and_then(|theirs| theirs.consent.clone()));
-    spec.subject = own_subject.or(their_subject).filter(|_| spec.consent.is_some());
+    // Whom a tool is about stays so whoever names the purpose: else the caller's own consent would do to look up anybody.
+    let subject = said.find_declared(|said| said.subject.clone());
+    spec.subject = subject.filter(|_| spec.consent.is_some());
     // What was told to somebody who agreed is told to nobody else.
     spec.cacheable &= spec.consent.is_none();
 }

@@ -133,15 +133,18 @@ fn what_somebody_has_to_agree_to_is_not_told_again() {
 }
 
 #[test]
-fn whose_consent_counts_says_who_asks_for_it() {
+fn whose_consent_counts_stays_where_the_operator_names_the_purpose() {
     let schema = json!({ "type": "object", "properties": { "of": { "type": "string" }, "to": { "type": "string" } },
         "required": ["of", "to"] });
     let theirs = |meta: Value| json!({ "inputSchema": schema, "_meta": { "munshi/tool": meta } });
     let both = json!({ "effect": "read", "consent": "records", "subject": "to" });
     for (theirs, own, subject) in [
         (theirs(both.clone()), "", Some("to")),
-        (theirs(both.clone()), "consent = \"credit_check\"\n", None),
-        (theirs(both.clone()), "[x.tools.do_it]\nconsent = \"records\"\n", None),
+        (theirs(both.clone()), "consent = \"credit_check\"\n", Some("to")),
+        (theirs(both.clone()), "consent = \"records\"\n", Some("to")),
+        (theirs(both.clone()), "[x.tools.do_it]\nconsent = \"records\"\n", Some("to")),
+        (theirs(both.clone()), "consent = \"credit_check\"\n[x.tools.do_it]\nsubject = \"of\"\n", Some("of")),
+        (theirs(json!({ "effect": "read", "subject": "to" })), "consent = \"credit_check\"\n", Some("to")),
         (theirs(both.clone()), "[x.tools.do_it]\nconsent = \"records\"\nsubject = \"of\"\n", Some("of")),
         (theirs(json!({ "effect": "read", "subject": "to" })), "", None),
     ] {
@@ -149,9 +152,10 @@ fn whose_consent_counts_says_who_asks_for_it() {
         assert_eq!(spec.subject.as_deref(), subject, "{theirs} {own}");
     }
     let gone = theirs(json!({ "effect": "read", "consent": "records", "subject": "whom" }));
-    assert!(
-        translated(listed(&gone), "", ManifestAcceptance::Yes).unwrap_err().contains("required argument")
-    );
+    for own in ["", "consent = \"credit_check\"\n"] {
+        let refused = translated(listed(&gone), own, ManifestAcceptance::Yes).unwrap_err();
+        assert!(refused.contains("required argument"), "{refused}");
+    }
 }
 
 #[test]

@@ -55,8 +55,8 @@ pub struct ToolDeclaration {
     /// What the person it is called for has to have agreed to first: a purpose of the tenant's policy.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub consent: Option<ConsentPurposeName>,
-    /// The argument that names whom it is about, where their consent counts and not the person's it is called for. Of who names the
-    /// purpose.
+    /// The argument that names whom it is about, where their consent counts and not the person's it is called for. The server's counts too,
+    /// whoever names the purpose.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub subject: Option<String>,
     /// From how far out it may be reached. Only the operator's word counts.
