@@ -3,6 +3,7 @@
 import { newId, pause } from "./dom.js";
 import { events } from "./events.js";
 import { Refused } from "./door.js";
+import { offerConsents } from "./consents.js";
 import { offerLink } from "./link.js";
 
 const LONGEST = 15000;
@@ -174,6 +175,7 @@ export class Chat {
     this.view.tray.button.hidden = !thread.open || !thread.messages.length;
     if (!thread.open) this.onclosed?.();
     if (thread.link) offerLink(this, this.view.composer);
+    offerConsents(this, thread.consents, this.view.composer);
     if (isFirst) this.view.ready(!thread.messages.length && !this.outgoing().length);
   }
 

@@ -147,6 +147,14 @@ export class Door {
     return (await this.ask(path, { method: "POST", body: { digest: approval.digest } })).json();
   }
 
+  consents() {
+    return this.read(this.at("/consents"));
+  }
+
+  withdraw(consent) {
+    return this.ask(this.at(`/consents/${consent}/withdraw`), { method: "POST" });
+  }
+
   link(phone) {
     return this.ask(this.at("/link"), { method: "POST", body: { phone } });
   }

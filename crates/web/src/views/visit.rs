@@ -39,6 +39,8 @@ pub(crate) struct VisitView {
     pub(crate) largest_file: u64,
     /// Whether the visitor can verify a phone here: POST /visit/{place}/link.
     pub(crate) link: bool,
+    /// Whether the visitor has consented to anything that still holds: GET /visit/{place}/consents.
+    pub(crate) consents: bool,
     /// The newest messages, oldest first.
     pub(crate) messages: Vec<VisitMessage>,
     /// Cursor of earlier messages: send it as `before`.

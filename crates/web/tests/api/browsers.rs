@@ -16,7 +16,7 @@ use tokio_util::sync::CancellationToken;
 
 use crate::api::driver::Browser;
 use crate::api::support::{Installation, Setup};
-use crate::api::visits::{list_said, promote, put};
+use crate::api::visits::{consents, list_said, promote, put};
 
 const ENTER: char = '\u{E007}';
 const STILL: &str = "!document.querySelector('.live, .waiting') && document.querySelector('.doing').hidden";
@@ -109,6 +109,30 @@ on_both! {
             assert_eq!(browser.complaints(), "");
         })
         .await;
+    }
+
+    async fn what_somebody_agreed_to_is_listed_with_a_button_that_takes_it_back(test: TestDb) {
+        let look = ScriptedTurn::call("score", &json!({ "text": "Asha" }));
+        let house = consents::opened(&test, [look, ScriptedTurn::text("It is good.")]).await;
+        let served = Served::of(&house).await;
+        let url = served.url("/c/shop-front");
+        beside(move || {
+            let browser = opened(&url);
+            assert_eq!(browser.value("document.querySelector('details')"), json!(null), "nobody is offered an empty list");
+            say(&browser, "how is my credit?");
+            browser.until("document.querySelector('.answers .yes')");
+            browser.run("document.querySelector('.answers .yes').click()", &json!([]));
+            browser.until("document.querySelector('details')");
+            browser.run("document.querySelector('details').open = true", &json!([]));
+            browser.until("document.querySelector('details button')");
+            assert!(browser.text("document.querySelector('details .ask p').textContent").contains("your credit"));
+            browser.run("document.querySelector('details button').click()", &json!([]));
+            browser.until("!document.querySelector('details button') && document.querySelector('details .link')");
+            assert_eq!(browser.complaints(), "");
+        })
+        .await;
+        let held = "SELECT COUNT(*) FROM consents WHERE tenant_id = $1 AND withdrawn_at IS NULL";
+        assert_eq!(house.read_number(house.shop.tenant, held).await, 0);
     }
 
     async fn what_comes_by_itself_is_shown_and_counts_as_shown_from_then_on(test: TestDb) {

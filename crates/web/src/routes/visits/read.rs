@@ -6,7 +6,7 @@ use munshi_conversations::sessions::Session;
 use munshi_conversations::{RunState, messages};
 use munshi_identity::Person;
 use munshi_lang::Locale;
-use munshi_safety::approvals;
+use munshi_safety::{approvals, consents};
 use munshi_server::error::ApiError;
 use munshi_server::json::Json;
 use munshi_server::parameters::UrlQueryParameters;
@@ -44,6 +44,7 @@ struct Thread {
     before: Option<String>,
     running: Vec<RunId>,
     approvals: Vec<VisitApproval>,
+    consents: bool,
 }
 
 /// Get a place and the visitor's own session there. This creates no visitor: the first message does.
@@ -74,6 +75,7 @@ pub(crate) async fn read_visit(
         open,
         largest_file: visitor.api.files.limits().file_bytes,
         link,
+        consents: thread.consents,
         messages: thread.messages,
         before: thread.before,
         running: thread.running,
@@ -94,7 +96,7 @@ async fn load_thread(
 ) -> Result<Thread, ApiError> {
     let (act_services, tools) =
         (visitor.api.act_services.clone(), visitor.api.visitor_services.tools.clone());
-    let (terms, proved) = (visitor.api.address_terms(), visitor.proved.clone());
+    let (terms, proved, now) = (visitor.api.address_terms(), visitor.proved.clone(), visitor.api.clock.now());
     let read = move |tx: &mut Tx<'_>| {
         let page = messages::list(tx, session.id, &PageRequest::new(before, MESSAGES))?;
         let Page { items, next, .. } = page;
@@ -110,7 +112,14 @@ async fn load_thread(
         let mut messages = items.into_iter().map(build).collect::<Result<Vec<_>, _>>()?;
         messages.reverse();
         let before = next.map(|next| next.to_string());
-        Ok::<_, ApiError>(Thread { messages, before, running: running.collect(), approvals: waiting })
+        let consents = !consents::list_open(tx, person.id, now)?.is_empty();
+        Ok::<_, ApiError>(Thread {
+            messages,
+            before,
+            running: running.collect(),
+            approvals: waiting,
+            consents,
+        })
     };
     visitor.api.db.read(visitor.binding.tenant, read).await
 }

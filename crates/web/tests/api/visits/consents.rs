@@ -101,6 +101,7 @@ on_both! {
         let mine = format!("{FRONT}/consents");
         assert_eq!(known.get(&house, &mine).await, (200, json!({ "consents": [] })));
         agree(&house, &known, &question).await;
+        assert_eq!(known.get(&house, FRONT).await.1["consents"], true);
         let (_, listed) = known.get(&house, &mine).await;
         let given = &listed["consents"][0];
         assert_eq!((&given["words"], &given["state"]), (&json!(WORDS), &json!("valid")));
@@ -115,6 +116,7 @@ on_both! {
             let (status, withdrawn, _) = known.call(&house, "POST", &path, None).await;
             assert_eq!((status, &withdrawn["state"]), (200, &json!("withdrawn")), "{withdrawn}");
         }
+        assert_eq!(known.get(&house, FRONT).await.1["consents"], false);
         let told = "SELECT COUNT(*) FROM audit_entries WHERE tenant_id = $1 AND event = 'consent.withdrawn'";
         assert_eq!(house.read_number(house.shop.tenant, told).await, 1);
         let (_, told) = known.say(&house, "and now?", "2").await;
