@@ -51,6 +51,7 @@ pub const MIGRATIONS: &[Migration] = &[
     migration!("0086_acts_by_person"),
     migration!("0091_consent_sources"),
     migration!("0092_consent_wordings"),
+    migration!("0096_approval_purposes"),
 ];
 
 /// Rows from before they were sealed, for those who seal them.

@@ -50,8 +50,8 @@ pub(crate) fn insert(
     let scope = tx.seal(by, SCOPE.cell(id), &new.scope)?;
     tx.execute(
         "INSERT INTO approvals (tenant_id, id, act_id, kind, tool, scope, session_id, asked_by, words, question,
-           digest, state, covers, asked_at, expires_at)
-         VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, 'pending', 'act', $12, $13)",
+           digest, state, covers, asked_at, expires_at, purpose)
+         VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, 'pending', 'act', $12, $13, $14)",
         params![
             id,
             new.act,
@@ -64,7 +64,8 @@ pub(crate) fn insert(
             JsonText::of(&new.question)?,
             new.digest.as_bytes(),
             now,
-            expires_at
+            expires_at,
+            new.question.purpose.as_ref().map(|asked| asked.purpose.as_str())
         ],
     )?;
     find(tx, id)?.ok_or_else(|| StoreError::Decode("the new approval is missing".to_owned()).into())
@@ -169,25 +170,28 @@ pub(crate) fn is_purpose_refused(tx: &mut Tx<'_>, run: RunId, purpose: &ConsentP
 }
 
 /// How somebody was asked for a purpose lately where no run asked: by a program's own calls, each of which stands by itself. None where they
-/// were not, or have agreed since.
+/// were not, or the last answer was a yes. A question whose time is over has been put to them all the same.
 pub(crate) fn find_direct_purpose_question(
     tx: &mut Tx<'_>,
     (person, purpose): (PersonId, &ConsentPurposeName),
     since: Timestamp,
     now: Timestamp,
 ) -> Result<Option<ApprovalStatus>> {
-    let asked: Vec<(String, ConsentQuestion)> = tx.all(
-        "SELECT p.state, p.question FROM approvals p JOIN acts a ON a.tenant_id = $1 AND a.id = p.act_id
-         WHERE p.tenant_id = $1 AND p.asked_by = $2 AND a.run_id IS NULL AND p.kind = 'act' AND p.asked_at > $3
-           AND (p.state = 'refused' OR (p.state = 'pending' AND p.expires_at > $4))
-         ORDER BY p.asked_at DESC, p.id DESC LIMIT 100",
-        params![person, since, now],
-        |row| Ok((row.get(0)?, row.get::<JsonText>(1)?.read()?)),
+    let asked: Option<(String, Timestamp)> = tx.optional(
+        "SELECT p.state, p.expires_at FROM approvals p JOIN acts a ON a.tenant_id = $1 AND a.id = p.act_id
+         WHERE p.tenant_id = $1 AND p.asked_by = $2 AND p.purpose = $3 AND p.asked_at > $4 AND a.run_id IS NULL
+           AND p.kind = 'act'
+         ORDER BY p.asked_at DESC, p.id DESC LIMIT 1",
+        params![person, purpose.as_str(), since],
+        |row| Ok((row.get(0)?, row.get(1)?)),
     )?;
-    let is_it =
-        |question: &ConsentQuestion| question.purpose.as_ref().is_some_and(|asked| asked.purpose == *purpose);
-    let found = asked.into_iter().find(|(_, question)| is_it(question));
-    Ok(found.and_then(|(state, _)| ApprovalStatus::ALL.into_iter().find(|known| known.as_str() == state)))
+    let Some((state, expires_at)) = asked else { return Ok(None) };
+    let status = ApprovalStatus::ALL.into_iter().find(|known| known.as_str() == state);
+    Ok(match status {
+        Some(ApprovalStatus::Pending) if expires_at <= now => Some(ApprovalStatus::Expired),
+        Some(ApprovalStatus::Granted) => None,
+        other => other,
+    })
 }
 
 /// Uses a yes. One for a single act is used up; a second use is refused.

@@ -320,6 +320,20 @@ on_both_engines! {
         assert!(matches!(call().await, ToolAnswer::Done(_)));
     }
 
+    async fn a_question_whose_time_is_over_was_asked_all_the_same(test: TestDb) {
+        let lender = Lender::open(&test).await;
+        let policy = format!("[approvals]\nhours = 1\n{POLICY}");
+        lender.shop.set_policy(&test.db, &policy, test.clock.now()).await;
+        let call = async || lender.shop.call(lender.shop.want("score", json!({ "of": "Asha" }))).await;
+        assert!(matches!(call().await, ToolAnswer::Waiting(_)));
+        for _ in 0..11 {
+            test.clock.advance(Duration::from_secs(2 * 3600));
+            assert_eq!(call().await.render_for_model()["code"], "no_consent", "once a day at most");
+        }
+        test.clock.advance(Duration::from_secs(3 * 3600));
+        assert!(matches!(call().await, ToolAnswer::Waiting(_)), "they may be asked another day");
+    }
+
     async fn whoever_must_approve_is_asked_besides(test: TestDb) {
         let lender = Lender::open(&test).await;
         let question = lender.question("lend").await;

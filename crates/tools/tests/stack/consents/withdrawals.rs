@@ -6,7 +6,7 @@ use munshi_identity::{Person, Principal, persons};
 use munshi_safety::consents::{self, ConsentState, WithdrawalRequest, WithdrawnConsents};
 use munshi_safety::policy;
 use munshi_store::{Tx, params};
-use munshi_test_support::{TestDb, on_both_engines};
+use munshi_test_support::on_both_engines;
 use munshi_tools::ToolAnswer;
 use munshi_types::tier::Channel;
 use munshi_types::{Clock, PersonId};
