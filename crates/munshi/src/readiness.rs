@@ -1,4 +1,5 @@
-//! Whether this process can do its work: the database answers, the queue is being looked at, and so are changes of tiers.
+//! Whether this process can do its work: the database answers, so does the store of keys, the queue is being looked at, and so are
+//! changes of tiers.
 //!
 //! Anyone who reaches the port can read this, so it says what is wrong without naming hosts or paths; the log does.
 
@@ -13,12 +14,14 @@ use munshi_store::{Db, Error};
 use munshi_tiers::BindingResolver;
 use munshi_types::{Clock, Timestamp};
 use munshi_web::{Readiness, ReadinessCheck};
+use munshi_wiring::key_watch::{KeyStoreState, KeyStoreWatch};
 
 /// A queue or tiers that were not looked at for this long (a queue: for ten of its rounds) are stuck.
 const TIMEOUT: Duration = Duration::from_secs(30);
 
 pub(crate) struct ReadinessParts {
     pub(crate) db: Db,
+    pub(crate) keys: KeyStoreWatch,
     pub(crate) runner: Arc<JobRunner>,
     pub(crate) resolver: BindingResolver,
     pub(crate) connectors: ConnectorHost,
@@ -31,7 +34,9 @@ pub(crate) struct ReadinessParts {
 
 impl Readiness for ReadinessParts {
     fn run_checks(&self) -> Pin<Box<dyn Future<Output = Vec<ReadinessCheck>> + Send + '_>> {
-        Box::pin(async { vec![self.store().await, self.jobs(), self.tiers(), self.connectors()] })
+        Box::pin(async {
+            vec![self.store().await, self.keys(), self.jobs(), self.tiers(), self.connectors()]
+        })
     }
 }
 
@@ -40,6 +45,24 @@ impl ReadinessParts {
         match self.db.check().await {
             Ok(()) => ReadinessCheck::pass("store", self.db.engine()),
             Err(error) => to_failed_check(&error),
+        }
+    }
+
+    /// What the look of the last second said: a probe asks nothing of the store itself.
+    fn keys(&self) -> ReadinessCheck {
+        let hint = "check that it runs and that keys.url names it; Munshi retries, and the log has details";
+        match self.keys.state() {
+            KeyStoreState::Answering => ReadinessCheck::pass("keys", "the store of keys answers"),
+            KeyStoreState::Unavailable => {
+                ReadinessCheck::fail("keys", "the store of keys can't be reached, or refuses", hint)
+            }
+            KeyStoreState::Failing => {
+                ReadinessCheck::fail("keys", "unexpected error of the store of keys", "see the log")
+            }
+            KeyStoreState::Stuck { seconds } => {
+                let detail = format!("the store of keys last answered {seconds} s ago");
+                ReadinessCheck::fail("keys", detail, hint)
+            }
         }
     }
 

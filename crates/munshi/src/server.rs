@@ -11,8 +11,9 @@ use munshi_web::visitor::authenticator::VisitorAuthenticator;
 use munshi_web::{App, HttpServer, Metrics};
 use munshi_wiring::engine::ConfiguredEngine;
 use munshi_wiring::failure::{CommandFailure, Exit, Result};
+use munshi_wiring::key_watch::KeyStoreWatch;
 use munshi_wiring::row_sealing::RowSealer;
-use munshi_wiring::{account, consents, data_folder, erasure, installation, jobs, key_copies, packs};
+use munshi_wiring::{account, consents, data_folder, installation, jobs, key_copies, packs};
 use tokio::task::JoinSet;
 use tokio_util::sync::CancellationToken;
 
@@ -55,10 +56,11 @@ impl ServerBootstrap {
         let runner = Arc::new(jobs::build_runner(config, &db, &clock, &queue, &turns).await?);
         let api = api::build(config, &db, &clock, resolver.clone(), &turns, self.proofs).await?;
         let sealer = RowSealer::from_config(config, &db, &clock);
-        let (keys_of, own_clock) = (db.clone(), clock.clone());
+        let (keys, own_clock) = (KeyStoreWatch::new(db.clone(), clock.clone()), clock.clone());
         let (looked_at, began_at) = (db.clone(), clock.now());
         let parts = ReadinessParts {
             db,
+            keys: keys.clone(),
             runner: runner.clone(),
             resolver: resolver.clone(),
             connectors: turns.host.clone(),
@@ -85,7 +87,7 @@ impl ServerBootstrap {
             async move { resolver.watch(stop).await }
         });
         tasks.spawn(sealer.run(stop.clone()));
-        tasks.spawn(erasure::watch_destroyed(keys_of, stop.clone()));
+        tasks.spawn(keys.run(stop.clone()));
         tasks.spawn(key_copies::watch_age(data_folder::key_copies(config), own_clock, stop.clone()));
         tasks.spawn({
             let stop = stop.clone();

@@ -1,20 +1,16 @@
-//! Forgetting people, as the installation is set up, and letting go of keys that other nodes have destroyed.
+//! Forgetting people, as the installation is set up.
 
 use std::sync::Arc;
-use std::time::Duration;
 
 use munshi_erasure::{ERASURES, ErasureService, rows};
 use munshi_jobs::JobQueue;
 use munshi_keys::KeyWorker;
 use munshi_store::{Cursor, Db, PlatformTx};
 use munshi_types::{Clock, IdGenerator, SystemClock, SystemRandom};
-use tokio_util::sync::CancellationToken;
 
 use crate::failure::{CommandFailure, Result};
 use crate::packs;
 
-/// How soon a node lets go of a key that another has destroyed.
-const LOOK: Duration = Duration::from_secs(1);
 /// How many of those who were forgotten last are compared.
 const COMPARED: u32 = 5;
 /// So many are read at once.
@@ -97,26 +93,10 @@ async fn is_replay_due(db: &Db, keys: &KeyWorker) -> Result<bool> {
     Ok(false)
 }
 
-/// Lets go of keys that other nodes have destroyed, until it is told to stop.
-pub async fn watch_destroyed(db: Db, stop: CancellationToken) {
-    let mut looks = tokio::time::interval(LOOK);
-    looks.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
-    loop {
-        tokio::select! {
-            () = stop.cancelled() => return,
-            _ = looks.tick() => {}
-        }
-        let Ok(keyring) = db.keyring() else { return };
-        match tokio::task::spawn_blocking(move || keyring.drop_destroyed()).await {
-            Ok(Ok(_)) => {}
-            Ok(Err(error)) => tracing::warn!(%error, "destroyed keys can't be looked for; retrying"),
-            Err(error) => tracing::warn!(%error, "looking for destroyed keys was stopped"),
-        }
-    }
-}
-
 #[cfg(test)]
 mod tests {
+    use std::time::Duration;
+
     use munshi_keys::{CachedKeyring, KeyStorePlace, MasterKeySource, WantedStore};
     use munshi_store::{DatabaseAddress, KeyErasure, Keyring, StoreOptions, Tx, params};
     use munshi_test_support::database::MORNING;

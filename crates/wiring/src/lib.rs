@@ -7,8 +7,9 @@
 //! - [`failure`]: what goes wrong, with its exit code
 //! - [`database`]: where it is and how it is opened; [`lock`]: who may use a SQLite file; [`data_folder`]: the data folder
 //! - [`models`], [`gateway`]: the models of the settings, and what stands before them; [`trial`]: a model asked whether it answers
-//! - [`erasure`]: forgetting people, and keys that other nodes have destroyed
-//! - [`keys`]: the store of the keys that text is encrypted with; [`key_copies`]: the age of its copies
+//! - [`erasure`]: forgetting people
+//! - [`keys`]: the store of the keys that text is encrypted with; [`key_watch`]: keys that other nodes have destroyed, and whether the store
+//!   answers; [`key_copies`]: the age of its copies
 //! - [`vault`], [`audit`]: where the vault's key is, and where anchors go; [`budget`]: what may be spent
 //! - [`blobs`]: where files of people are kept
 //! - [`connectors`]: other people's tools, and the file that declares them; [`consents`]: tools whose purpose nobody declares
@@ -42,6 +43,7 @@ mod housekeeping;
 pub mod installation;
 pub mod jobs;
 pub mod key_copies;
+pub mod key_watch;
 pub mod keys;
 pub mod lock;
 pub mod models;

@@ -1,6 +1,6 @@
-//! A database that is away at the start, goes away later, and comes back; a disk that is full.
+//! A database or a store of keys that is away at the start, goes away later, and comes back; a disk that is full.
 
-use munshi_test_support::database::server_url;
+use munshi_test_support::database::{TestDbStorage, server_url};
 use munshi_test_support::proxy::Proxy;
 use munshi_test_support::{DatabaseEngine, shim};
 
@@ -41,6 +41,32 @@ async fn a_server_outlives_its_database() {
     server.wait_for("/readyz", 200);
     server.signal(rustix::process::Signal::TERM);
     assert_eq!(server.wait().code(), Some(0), "{}", server.log());
+}
+
+/// Where persons' keys can't be had nobody new can write, and what is not in memory can't be read.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_server_without_its_store_of_keys_is_not_ready() {
+    let (_, rest) = server_url().split_once('@').map(|(a, b)| (a.to_owned(), b.to_owned())).unwrap();
+    let place = rest.split('/').next().unwrap().to_owned();
+    for engine in [DatabaseEngine::Sqlite, DatabaseEngine::Postgres] {
+        let proxy = Proxy::start(place.parse().unwrap()).await;
+        let keys = std::thread::spawn(|| TestDbStorage::create(DatabaseEngine::Postgres).1).join().unwrap();
+        let url = keys.postgres_url("munshi_owner").replace(&place, &proxy.address.to_string());
+        let mut server = Installation::on(engine).with("MUNSHI__KEYS__URL", url).serve();
+        let body = server.wait_for("/readyz", 200);
+        assert!(body.contains("the store of keys answers"), "{body}");
+
+        proxy.cut();
+        let body = server.wait_for("/readyz", 503);
+        assert!(body.contains("the store of keys can't be reached"), "{body}");
+        assert!(!body.contains(&proxy.address.to_string()), "a stranger learns no address: {body}");
+        assert_eq!(server.get("/healthz").0, 200, "the process is well");
+
+        proxy.restore();
+        server.wait_for("/readyz", 200);
+        server.signal(rustix::process::Signal::TERM);
+        assert_eq!(server.wait().code(), Some(0), "{}", server.log());
+    }
 }
 
 #[test]

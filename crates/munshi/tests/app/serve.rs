@@ -17,7 +17,7 @@ fn a_fresh_server_answers(engine: DatabaseEngine) {
     let body: Value = serde_json::from_str(&body).unwrap();
     let names: Vec<&str> =
         body["checks"].as_array().unwrap().iter().map(|check| check["name"].as_str().unwrap()).collect();
-    assert_eq!(names, ["store", "jobs", "tiers", "connectors"]);
+    assert_eq!(names, ["store", "keys", "jobs", "tiers", "connectors"]);
     // The runner counts its queue at its first round.
     let metrics = server.wait_until("/metrics", |text| text.contains("munshi_jobs_ready 0"));
     assert!(metrics.contains("munshi_store_units_total"), "{metrics}");
