@@ -42,7 +42,7 @@ mod usage;
 pub use chunk_cipher::{BlobObject, BlobVariant};
 pub use erase::{PERSONAL_DATA, expire};
 pub use error::{Error, Result};
-pub use limits::BlobLimits;
+pub use limits::{BlobLimits, NoTenantQuota, TenantQuota};
 pub use media_type::MediaType;
 pub use references::{BlobHolder, attach, release};
 pub use refusal::UploadRefusal;

@@ -5,7 +5,9 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use munshi_blobs::storage::DiskStore;
-use munshi_blobs::{BlobLimits, BlobService, BlobServiceParts, BlobVariant, MediaType, UploadRequest};
+use munshi_blobs::{
+    BlobLimits, BlobService, BlobServiceParts, BlobVariant, MediaType, NoTenantQuota, UploadRequest,
+};
 use munshi_store::{Db, Migrations, StoreOptions, params};
 use munshi_test_support::{DatabaseEngine, memory_keyring, on_both_engines, process};
 use munshi_types::{
@@ -48,16 +50,12 @@ async fn take_files(part: Part) {
         random: Arc::new(SystemRandom),
         ids: IdGenerator::system(),
         limits: BlobLimits::default(),
+        quota: Arc::new(NoTenantQuota),
     });
     for number in 0.. {
         let seed = part.round * 100_000 + number;
-        let request = UploadRequest {
-            tenant: part.tenant,
-            person: Some(part.person),
-            name: None,
-            declared_size: None,
-            tenant_bytes: None,
-        };
+        let request =
+            UploadRequest { tenant: part.tenant, person: Some(part.person), name: None, declared_size: None };
         let content = if number % 3 == 0 {
             picture(20 + u32::try_from(part.round).unwrap(), 20 + u32::try_from(number).unwrap())
         } else {

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use futures_util::{StreamExt, stream};
 use munshi_blobs::storage::DiskStore;
-use munshi_blobs::{BlobLimits, BlobService, BlobServiceParts, UploadRefusal};
+use munshi_blobs::{BlobLimits, BlobService, BlobServiceParts, NoTenantQuota, UploadRefusal};
 use munshi_test_support::{on_both_engines, wait_until};
 use munshi_types::{Random, SystemRandom};
 
@@ -54,6 +54,7 @@ fn behind_gate(shop: &Shop, gate: &Arc<DecoderGate>, limits: BlobLimits) -> Blob
         random: gate.clone(),
         ids: shop.test.ids.clone(),
         limits,
+        quota: Arc::new(NoTenantQuota),
     })
 }
 

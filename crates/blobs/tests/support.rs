@@ -3,14 +3,17 @@
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use bytes::Bytes;
 use futures_util::{StreamExt, stream};
 use munshi_blobs::storage::{BlobStore, DiskStore};
 use munshi_blobs::{
-    Blob, BlobLimits, BlobService, BlobServiceParts, BlobVariant, Error, Result, UploadRefusal, UploadRequest,
+    Blob, BlobLimits, BlobService, BlobServiceParts, BlobVariant, Error, Result, TenantQuota, UploadRefusal,
+    UploadRequest,
 };
 use munshi_identity::{Person, persons};
+use munshi_store::Tx;
 use munshi_test_support::TestDb;
 use munshi_types::{BlobId, Clock, PersonId, SystemRandom, TenantId};
 
@@ -20,6 +23,17 @@ pub(crate) struct Shop {
     pub(crate) ravi: PersonId,
     pub(crate) sita: PersonId,
     pub(crate) files: BlobService,
+    pub(crate) quota: Arc<ShopQuota>,
+}
+
+/// What the shop says itself of how much it keeps; 0 where it says nothing.
+#[derive(Debug, Default)]
+pub(crate) struct ShopQuota(pub(crate) AtomicU64);
+
+impl TenantQuota for ShopQuota {
+    fn load(&self, _: &mut Tx<'_>) -> munshi_store::Result<Option<u64>> {
+        Ok(Some(self.0.load(Ordering::SeqCst)).filter(|bytes| *bytes > 0))
+    }
 }
 
 impl Shop {
@@ -34,6 +48,7 @@ impl Shop {
 
     pub(crate) async fn with_store(test: TestDb, limits: BlobLimits, store: Arc<dyn BlobStore>) -> Self {
         let tenant = test.add_tenant("sharma").await;
+        let quota = Arc::new(ShopQuota::default());
         let files = BlobService::new(BlobServiceParts {
             db: test.db.clone(),
             store,
@@ -42,19 +57,14 @@ impl Shop {
             random: Arc::new(SystemRandom),
             ids: test.ids.clone(),
             limits,
+            quota: quota.clone(),
         });
         let (ravi, sita) = (add_person(&test, tenant, "Ravi").await, add_person(&test, tenant, "Sita").await);
-        Self { test, tenant, ravi, sita, files }
+        Self { test, tenant, ravi, sita, files, quota }
     }
 
     pub(crate) fn request(&self, person: PersonId) -> UploadRequest {
-        UploadRequest {
-            tenant: self.tenant,
-            person: Some(person),
-            name: None,
-            declared_size: None,
-            tenant_bytes: None,
-        }
+        UploadRequest { tenant: self.tenant, person: Some(person), name: None, declared_size: None }
     }
 
     /// In pieces of some odd length.

@@ -1,5 +1,6 @@
 //! What is taken, under which key, and how much of it.
 
+use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use bytes::Bytes;
@@ -109,8 +110,26 @@ on_both_engines! {
         assert_eq!(shop.stored().len(), 5);
         let announced = munshi_blobs::UploadRequest { declared_size: Some(80_000), ..shop.request(shop.sita) };
         assert_eq!(refusal(upload(&shop.files, announced, b"").await), UploadRefusal::QuotaReached { quota: 550_000 });
-        let own = munshi_blobs::UploadRequest { tenant_bytes: Some(100), ..shop.request(shop.sita) };
-        assert_eq!(refusal(upload(&shop.files, own, b"hello").await), UploadRefusal::QuotaReached { quota: 100 });
+    }
+
+    async fn of_the_installations_limit_and_the_tenants_own_the_lower_counts(test: TestDb) {
+        let limits = BlobLimits { tenant_bytes: 250_000, ..BlobLimits::default() };
+        let shop = Shop::with_limits(test, limits).await;
+        let take = async |quota, seed| {
+            shop.quota.0.store(quota, Ordering::SeqCst);
+            shop.upload(shop.ravi, &text(100_000, seed)).await
+        };
+        let told = refusal(take(90_000, 1).await);
+        assert_eq!(told, UploadRefusal::QuotaReached { quota: 90_000 });
+        assert!(told.to_string().contains("ask the owner to delete some or to raise the limit"), "{told}");
+        let kept = take(120_000, 2).await.unwrap();
+        // Lowered afterwards, nothing goes.
+        assert_eq!(refusal(take(50_000, 3).await), UploadRefusal::QuotaReached { quota: 50_000 });
+        assert!(shop.read(kept.id, BlobVariant::Original).await.is_ok());
+        take(9_000_000, 4).await.unwrap();
+        assert_eq!(refusal(take(9_000_000, 5).await), UploadRefusal::QuotaReached { quota: 250_000 });
+        let used = shop.test.db.read(shop.tenant, load_usage).await.unwrap();
+        assert_eq!(used.files, 2);
     }
 
     async fn a_merged_person_keeps_their_files(test: TestDb) {

@@ -4,11 +4,12 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use munshi_blobs::storage::{BlobStore, DiskStore, S3Credentials, S3Options, S3Store};
-use munshi_blobs::{BlobLimits, BlobService, BlobServiceParts};
+use munshi_blobs::{BlobLimits, BlobService, BlobServiceParts, TenantQuota};
 use munshi_config::Config;
 use munshi_http::{HttpClientBuilder, ReachableAddresses, Url};
 use munshi_keys::VaultSecret;
-use munshi_store::Db;
+use munshi_safety::policy;
+use munshi_store::{Db, Error, Tx};
 use munshi_types::{Clock, IdGenerator, SystemRandom};
 
 use crate::failure::{CommandFailure, Result};
@@ -33,7 +34,22 @@ pub fn build(config: &Config, db: &Db, clock: &Arc<dyn Clock>) -> Result<BlobSer
         random: random.clone(),
         ids: IdGenerator::new(clock.clone(), random),
         limits: limits(config),
+        quota: Arc::new(PolicyQuota),
     }))
+}
+
+/// `files.quota_mb` of the policy in force.
+#[derive(Debug)]
+struct PolicyQuota;
+
+impl TenantQuota for PolicyQuota {
+    fn load(&self, tx: &mut Tx<'_>) -> munshi_store::Result<Option<u64>> {
+        let (_, policy) = policy::load_current(tx).map_err(|error| match error {
+            munshi_safety::Error::Store(error) => error,
+            other => Error::Decode(other.to_string()),
+        })?;
+        Ok(policy.files.quota_bytes())
+    }
 }
 
 fn limits(config: &Config) -> BlobLimits {
@@ -82,4 +98,28 @@ fn build_bucket(config: &Config, bucket: &str, clock: &Arc<dyn Clock>) -> Result
         .map_err(|error| CommandFailure::failed(error.to_string()))?;
     let credentials = S3Credentials { access_key: blobs.access_key.clone(), secret_key };
     Ok(S3Store::new(client, options, credentials, clock.clone()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use munshi_test_support::on_both_engines;
+
+    on_both_engines! {
+        with [munshi_store::MIGRATIONS, munshi_safety::MIGRATIONS];
+
+        async fn a_tenant_says_itself_how_much_it_keeps(test: TestDb) {
+            let (tenant, other) = (test.add_tenant("shop").await, test.add_tenant("school").await);
+            let now = test.clock.now();
+            let put = move |tx: &mut Tx<'_>| {
+                let limited = policy::parse("[files]\nquota_mb = 2\n").unwrap();
+                policy::apply(tx, &limited, "test", "", now)
+            };
+            test.db.write(tenant, put).await.unwrap();
+            for (tenant, expected) in [(tenant, Some(2 << 20)), (other, None)] {
+                let quota = test.db.read(tenant, |tx| PolicyQuota.load(tx)).await.unwrap();
+                assert_eq!(quota, expected);
+            }
+        }
+    }
 }

@@ -31,7 +31,12 @@ pub fn build_folder_extensions(config: &Config) -> failure::Result<Vec<Arc<dyn F
     let models = GatewayModels::from_config(config).map(|models| models.targets).unwrap_or_default();
     Ok(vec![
         Arc::new(connectors),
-        Arc::new(PolicyFile { registry, packs: crate::packs::list_names(), models }),
+        Arc::new(PolicyFile {
+            registry,
+            packs: crate::packs::list_names(),
+            models,
+            most_files_mb: config.blobs.tenant_mb,
+        }),
     ])
 }
 
@@ -41,6 +46,8 @@ struct PolicyFile {
     packs: BTreeSet<String>,
     /// Those of this installation.
     models: Vec<ModelTarget>,
+    /// How much of files this installation permits a tenant.
+    most_files_mb: usize,
 }
 
 impl PolicyFile {
@@ -125,7 +132,13 @@ impl FolderExtension for PolicyFile {
         let policy: Policy = serde_json::from_value(Value::Object(body.clone())).unwrap_or_default();
         let undeclared = list_of_packs(&self.registry, &policy);
         let undeclared = undeclared.iter().map(UndeclaredPurpose::describe);
-        let warnings = connectors.chain(tools).chain(packs).chain(undeclared);
+        let most = self.most_files_mb;
+        let quota = policy.files.quota_mb.filter(|megabytes| *megabytes as usize > most).map(|megabytes| {
+            format!(
+                "policy.toml: files.quota_mb is {megabytes}, and this installation permits {most} (blobs.tenant_mb); the lower counts"
+            )
+        });
+        let warnings = connectors.chain(tools).chain(packs).chain(undeclared).chain(quota);
         warnings.chain(self.list_residency_warnings(body)).collect()
     }
 

@@ -7,7 +7,7 @@ use futures_util::{StreamExt, stream};
 use munshi_agent::TurnSettings;
 use munshi_blobs::references::refer;
 use munshi_blobs::storage::DiskStore;
-use munshi_blobs::{BlobLimits, BlobService, BlobServiceParts, UploadRequest};
+use munshi_blobs::{BlobLimits, BlobService, BlobServiceParts, NoTenantQuota, UploadRequest};
 use munshi_llm::chat::ModelMediaSource;
 use munshi_llm::{ModelFeatures, ModelMessagePart, ModelTarget, WireFormat};
 use munshi_safety::budget::{
@@ -31,6 +31,7 @@ fn files(test: &TestDb) -> BlobService {
         random: Arc::new(SystemRandom),
         ids: test.ids.clone(),
         limits: BlobLimits::default(),
+        quota: Arc::new(NoTenantQuota),
     })
 }
 
@@ -55,7 +56,6 @@ async fn upload(test: &TestDb, shop: &Shop, name: &str, content: Vec<u8>) -> Blo
         person: Some(shop.staff),
         name: Some(name.to_owned()),
         declared_size: None,
-        tenant_bytes: None,
     };
     let content = stream::iter([Ok(Bytes::from(content))]).boxed();
     files(test).upload(request, content).await.unwrap().id

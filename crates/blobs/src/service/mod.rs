@@ -19,7 +19,7 @@ use self::slots::UploadSlots;
 pub use self::upload::{UploadRequest, UploadStream};
 use crate::chunk_cipher::{BlobObject, BlobVariant};
 use crate::error::Result;
-use crate::limits::BlobLimits;
+use crate::limits::{BlobLimits, TenantQuota};
 use crate::rows;
 use crate::spool::SpoolFolder;
 use crate::storage::BlobStore;
@@ -35,6 +35,8 @@ pub struct BlobServiceParts {
     pub random: Arc<dyn Random>,
     pub ids: IdGenerator,
     pub limits: BlobLimits,
+    /// What tenants say themselves, within the limits.
+    pub quota: Arc<dyn TenantQuota>,
 }
 
 /// Takes files, gives them back, and removes them. Cheap to clone.
@@ -50,6 +52,7 @@ struct Inner {
     random: Arc<dyn Random>,
     ids: IdGenerator,
     limits: BlobLimits,
+    quota: Arc<dyn TenantQuota>,
     slots: Arc<UploadSlots>,
     /// One picture at a time: each may need all the memory that is allowed.
     decoding: Arc<Semaphore>,
@@ -57,7 +60,7 @@ struct Inner {
 
 impl BlobService {
     pub fn new(parts: BlobServiceParts) -> Self {
-        let BlobServiceParts { db, store, spool, clock, random, ids, limits } = parts;
+        let BlobServiceParts { db, store, spool, clock, random, ids, limits, quota } = parts;
         Self(Arc::new(Inner {
             db,
             store,
@@ -66,6 +69,7 @@ impl BlobService {
             random,
             ids,
             limits,
+            quota,
             slots: Arc::new(UploadSlots::new(&limits)),
             decoding: Arc::new(Semaphore::new(1)),
         }))

@@ -12,6 +12,7 @@ use super::receive::{ReceivedFile, SealedPreview};
 use super::{BlobService, UploadSlot};
 use crate::chunk_cipher::{BlobObject, BlobVariant};
 use crate::error::{Error, Result};
+use crate::limits::TenantQuota;
 use crate::references::{self, BlobHolder, NewReference, clean_name};
 use crate::refusal::UploadRefusal;
 use crate::rows::{self, Blob, BlobDraft, ContentId};
@@ -30,8 +31,6 @@ pub struct UploadRequest {
     pub name: Option<String>,
     /// As announced; what comes is counted.
     pub declared_size: Option<u64>,
-    /// The tenant's own limit, where it has one.
-    pub tenant_bytes: Option<u64>,
 }
 
 /// A file that is sealed and not stored.
@@ -68,8 +67,7 @@ impl BlobService {
         content: UploadStream<'_>,
     ) -> Result<Blob> {
         let slot = Arc::new(slot);
-        let quota = self.0.limits.tenant_bytes.min(request.tenant_bytes.unwrap_or(u64::MAX));
-        self.check_announced(&request, quota).await?;
+        self.check_announced(&request).await?;
         let upload = self.seal(&slot, &request, content).await?;
         let tenant = request.tenant;
         let now = self.0.clock.now();
@@ -80,8 +78,9 @@ impl BlobService {
             now,
         });
         let (begun, begun_key, reference) = (upload.draft.clone(), upload.file_key.clone(), kept.clone());
+        let quota = self.quota();
         let plan =
-            self.0.db.write(tenant, move |tx| begin(tx, &begun, &begun_key, quota, &reference)).await?;
+            self.0.db.write(tenant, move |tx| begin(tx, &begun, &begun_key, &quota, &reference)).await?;
         if let UploadPlan::Existing(blob) = plan {
             self.restore_missing(&slot, tenant, &blob, upload).await?;
             return Ok(blob);
@@ -114,8 +113,12 @@ impl BlobService {
         published
     }
 
+    fn quota(&self) -> QuotaRules {
+        QuotaRules { most: self.0.limits.tenant_bytes, own: self.0.quota.clone() }
+    }
+
     /// Refuses what can't fit before anything of it is read.
-    async fn check_announced(&self, request: &UploadRequest, quota: u64) -> Result<()> {
+    async fn check_announced(&self, request: &UploadRequest) -> Result<()> {
         let most = self.0.limits.file_bytes;
         let announced = request.declared_size.unwrap_or(1);
         if announced > most {
@@ -124,7 +127,9 @@ impl BlobService {
         if announced == 0 {
             return Err(UploadRefusal::Empty.into());
         }
-        let used = self.0.db.read(request.tenant, load_usage).await?;
+        let rules = self.quota();
+        let read = move |tx: &mut Tx<'_>| Ok::<_, StoreError>((load_usage(tx)?, rules.load(tx)?));
+        let (used, quota) = self.0.db.read(request.tenant, read).await?;
         if used.bytes.saturating_add(announced) > quota {
             return Err(UploadRefusal::QuotaReached { quota }.into());
         }
@@ -208,6 +213,18 @@ impl BlobService {
     }
 }
 
+/// How much a tenant may keep: as the installation says, and as it says itself.
+struct QuotaRules {
+    most: u64,
+    own: Arc<dyn TenantQuota>,
+}
+
+impl QuotaRules {
+    fn load(&self, tx: &mut Tx<'_>) -> munshi_store::Result<u64> {
+        Ok(self.own.load(tx)?.map_or(self.most, |own| own.min(self.most)))
+    }
+}
+
 /// What keeps a file until a message does.
 struct UploadReference {
     person: Option<PersonId>,
@@ -233,7 +250,7 @@ fn begin(
     tx: &mut Tx<'_>,
     draft: &BlobDraft,
     file_key: &SealKey,
-    quota: u64,
+    quota: &QuotaRules,
     kept: &UploadReference,
 ) -> Result<UploadPlan> {
     let content = ContentId::of(tx, kept.person, &draft.digest)?;
@@ -241,6 +258,7 @@ fn begin(
         kept.add(tx, &existing)?;
         return Ok(UploadPlan::Existing(existing));
     }
+    let quota = quota.load(tx)?;
     usage::reserve(tx, draft.stored_size, quota)?;
     rows::begin(tx, draft, &content, file_key)?;
     Ok(UploadPlan::Write)

@@ -2,6 +2,7 @@
 
 mod consent;
 mod file;
+mod files;
 mod outbound_redaction;
 mod residency;
 mod retention;
@@ -17,6 +18,7 @@ use serde::{Deserialize, Deserializer, Serialize};
 
 pub use consent::{ConsentPurpose, ConsentRules, ConsentWording, ConsentWords};
 pub use file::{parse, parse_file};
+pub use files::FileLimits;
 pub use outbound_redaction::OutboundRedaction;
 pub use residency::{DataResidency, PictureSharing};
 pub use retention::RetentionPeriods;
@@ -44,6 +46,8 @@ pub struct Policy {
     pub residency: DataResidency,
     /// How long what people said, gave and had done is kept.
     pub retention: RetentionPeriods,
+    /// How much of people's files is kept.
+    pub files: FileLimits,
     /// What people are asked to agree to before certain tools are called for them.
     pub consent: ConsentRules,
 }

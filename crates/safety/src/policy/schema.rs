@@ -4,6 +4,7 @@ use serde_json::{Value, json};
 
 use super::MOST_HOURS;
 use super::consent::{LONGEST_WORDS, MOST_DAYS as MOST_CONSENT_DAYS};
+use super::files::MOST_MB;
 use super::retention::MOST_DAYS;
 
 /// The JSON schema of `policy.toml`.
@@ -39,6 +40,9 @@ pub fn build_schema() -> Value {
             },
             "residency": residency(),
             "retention": retention(),
+            "files": table("How much of people's files is kept.", &json!({
+                "quota_mb": number("In megabytes, within `blobs.tenant_mb` of the installation, which is the default.", 1, MOST_MB),
+            })),
             "consent": consent(),
             "rates": table("Rate limits on tool calls per minute, for the whole tenant.", &json!({
                 "calls_per_minute": number("All calls; default 600.", 0, u32::MAX),
@@ -211,6 +215,8 @@ mod tests {
             json!({ "residency": { "places": "in" } }),
             json!({ "retention": { "messages_days": 0 } }),
             json!({ "retention": { "messages": 3 } }),
+            json!({ "files": { "quota_mb": 0 } }),
+            json!({ "files": { "quota": 3 } }),
             json!({ "consent": { "purposes": { "a": { "words": "x" } } } }),
             json!({ "consent": { "purposes": { "a": { "days": 4000, "words": "x" } } } }),
             json!({ "consent": { "purposes": { "A b": { "days": 1, "words": "x" } } } }),

@@ -67,9 +67,10 @@ pub fn to_toml(policy: &Policy) -> Result<String> {
             write_ordered(entry.as_object().unwrap_or(&Map::new()), order, &mut out);
         }
     }
-    let tables: [(&str, &[&str]); 5] = [
+    let tables: [(&str, &[&str]); 6] = [
         ("residency", &["providers", "places", "pictures"]),
         ("retention", &["archive_after_days", "messages_days", "files_days", "acts_days"]),
+        ("files", &["quota_mb"]),
         ("redaction", &["profile", "fields"]),
         ("rates", &["calls_per_minute", "writes_per_minute", "refused_per_minute"]),
         ("approvals", &["hours"]),
@@ -98,7 +99,7 @@ pub(super) mod tests {
     use super::*;
     use crate::policy::{
         ApprovalTimeout, AuthorisedTemplate, ConsentPurpose, ConsentRules, ConsentWords, DataResidency,
-        OutboundRedaction, RetentionPeriods, ToolRateLimits, parse_file,
+        FileLimits, OutboundRedaction, RetentionPeriods, ToolRateLimits, parse_file,
     };
     use munshi_identity::{PermissionRules, Role};
     use munshi_privacy::{HiddenFields, RedactionProfile};
@@ -188,6 +189,7 @@ pub(super) mod tests {
                         acts_days: period(&said.2),
                         ..RetentionPeriods::default()
                     };
+                    let files = FileLimits { quota_mb: period(&said.2) };
                     let packs = said.2.map(TenantPacks::only).unwrap_or_default();
                     Policy {
                         most_autonomy,
@@ -200,6 +202,7 @@ pub(super) mod tests {
                         approvals,
                         residency,
                         retention,
+                        files,
                         consent,
                     }
                 },

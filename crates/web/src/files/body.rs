@@ -36,13 +36,8 @@ pub(crate) async fn take_file(
         return Err(ApiError::new(ApiErrorCode::UnsupportedMediaType, "The body is compressed.")
             .hint("Send the file as it is, without `content-encoding`."));
     }
-    let request = UploadRequest {
-        tenant: owner.tenant,
-        person: Some(owner.person),
-        name,
-        declared_size: None,
-        tenant_bytes: None,
-    };
+    let request =
+        UploadRequest { tenant: owner.tenant, person: Some(owner.person), name, declared_size: None };
     // Before anything is read: what comes before a form's file takes time too.
     let slot = files.acquire_slot(owner.tenant, Some(owner.person)).map_err(convert_file_error)?;
     let pieces = read_body(body, files.limits().upload_time);

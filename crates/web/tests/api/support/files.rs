@@ -4,7 +4,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use munshi_blobs::storage::DiskStore;
-use munshi_blobs::{BlobLimits, BlobService, BlobServiceParts};
+use munshi_blobs::{BlobLimits, BlobService, BlobServiceParts, NoTenantQuota};
 use munshi_store::Db;
 use munshi_types::{Clock, IdGenerator, SystemRandom};
 
@@ -21,5 +21,6 @@ pub(super) fn build(db: &Db, clock: &Arc<dyn Clock>, ids: &IdGenerator, folder: 
         random: Arc::new(SystemRandom),
         ids: ids.clone(),
         limits,
+        quota: Arc::new(NoTenantQuota),
     })
 }
