@@ -32,7 +32,7 @@ use crate::sessions::{self, ReplyPosition, SessionUpdate};
 use crate::snapshot::RunSnapshot;
 use crate::state::{HaltReason, RunState};
 use crate::steps::{self, NewRunStep};
-use crate::{client_context, outbox, retention, search};
+use crate::{client_context, outbox, retention, search, stored_prompts};
 
 /// How often a session may be merged away under a reply before something else must be wrong.
 const TRIES: u32 = 4;
@@ -62,6 +62,7 @@ pub fn save_progress(tx: &mut Tx<'_>, progress: &RunProgress<'_>) -> Result<()> 
     for call in progress.calls {
         calls::record(tx, call)?;
     }
+    stored_prompts::add(tx, (progress.lease.run, held.1), progress.calls)?;
     Ok(())
 }
 
@@ -194,6 +195,7 @@ pub fn save_turn(
     for call in &response.calls {
         calls::record(tx, call)?;
     }
+    stored_prompts::add(tx, (lease.run, by), &response.calls)?;
     for broken in &response.violations {
         add_violation(tx, ingest_services, response, broken)?;
     }

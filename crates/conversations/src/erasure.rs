@@ -7,7 +7,7 @@ use munshi_store::{Result, Tx, params};
 use munshi_types::{MessageId, PersonId, RunId, SessionId, Timestamp};
 use uuid::Uuid;
 
-use crate::{linking, personal_records};
+use crate::{linking, personal_records, stored_prompts};
 
 pub const PERSONAL_DATA: &[PersonalData] = &[
     PersonalData {
@@ -118,6 +118,7 @@ pub(crate) fn erase_runs(tx: &mut Tx<'_>, runs: &[Uuid]) -> Result<u64> {
         tx.send("DELETE FROM run_steps WHERE tenant_id = $1 AND run_id = $2", params![*id])?;
         tx.send("DELETE FROM brought WHERE tenant_id = $1 AND run_id = $2", params![*id])?;
         tx.send("DELETE FROM late_acts WHERE tenant_id = $1 AND run_id = $2", params![*id])?;
+        stored_prompts::erase_of_run(tx, *id)?;
         munshi_llm::calls::erase_words(tx, *id)?;
         erased += tx.execute(
             (

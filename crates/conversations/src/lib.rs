@@ -12,6 +12,7 @@
 //! # Layout
 //! - [`sessions`], [`messages`], [`runs`], [`steps`], [`decisions`], [`violations`], [`handoffs`]: the rows, a file or a
 //!   folder each; `columns`: how some are read; [`sealing`]: whose key they are kept under
+//! - [`stored_prompts`]: what models were told, for tenants that keep it
 //! - [`state`]: where a run can be; [`event`]: what followers see; [`snapshot`]: what a run takes with it over a crash
 //! - [`marks`]: what a stored reply says beside its text; [`taint_bits`]: whose words stand in what is stored
 //! - [`ingest`]: a message comes in; [`inbound`] and `sender_identity`: whether it can, and whose it is;
@@ -65,6 +66,7 @@ pub mod sessions;
 pub mod snapshot;
 pub mod state;
 pub mod steps;
+pub mod stored_prompts;
 pub mod taint_bits;
 mod transient_calls;
 pub mod violations;
@@ -95,5 +97,6 @@ pub const MIGRATIONS: &[Migration] = &[
     migration!("0052_run_causes"),
     migration!("0060_handoffs"),
     migration!("0085_retention"),
+    migration!("0098_stored_prompts"),
     migration!("0099_messages_by_session"),
 ];

@@ -7,7 +7,7 @@ use uuid::Uuid;
 
 use crate::columns::read_optional_sealed_json;
 use crate::messages::Message;
-use crate::{client_context, handoffs, messages, runs, sessions, steps};
+use crate::{client_context, handoffs, messages, runs, sessions, steps, stored_prompts};
 
 pub(crate) fn show_message(tx: &mut Tx<'_>, id: Uuid) -> Result<Option<Value>> {
     Ok(messages::find(tx, MessageId::from_uuid(id))?.as_ref().map(describe_message))
@@ -54,6 +54,7 @@ pub(crate) fn show_run(tx: &mut Tx<'_>, id: Uuid) -> Result<Option<Value>> {
         "state": run.state,
         "result": find_result(tx, id)?,
         "steps": steps::list(tx, id)?,
+        "prompts": stored_prompts::list_all(tx, id)?,
         "brought_along": client_context::find(tx, id)?,
         "began_at": run.began_at,
         "ended_at": run.ended_at,

@@ -68,6 +68,8 @@ pub(crate) struct PreparedTurn {
     pub(crate) plan: UsagePlan,
     /// Which models the tenant lets see its data.
     pub(crate) residency: DataResidency,
+    /// Whether the tenant keeps what its models are told.
+    pub(crate) stores_prompts: bool,
     /// What the tenant lets people consent to: tools that name anything else are not offered.
     pub(crate) purposes: Arc<BTreeSet<ConsentPurposeName>>,
     /// What was set aside with the message, as far as it still is.
@@ -158,6 +160,7 @@ pub(crate) fn read(
         unsent,
         plan,
         residency: policy.residency.clone(),
+        stores_prompts: policy.retention.prompts_days.is_some(),
         purposes: Arc::new(policy.consent.purposes.keys().cloned().collect()),
         reservation,
         may_use_remote_model: false,

@@ -9,7 +9,9 @@ use munshi_conversations::messages::{self, MessageSpeaker};
 use munshi_conversations::snapshot::{ExchangeCall, ExchangeCallOutcome, ToolExchange};
 use munshi_conversations::{HaltReason, Result, RunState, runs};
 use munshi_llm::chat::{ModelReplyAssembler, StopReason};
-use munshi_llm::gateway::{CallBilling, CallSubject, Capability, ModelCall, PromptRecord, RoutingHints};
+use munshi_llm::gateway::{
+    CallBilling, CallSubject, Capability, ModelCall, PromptRecord, PromptText, RoutingHints,
+};
 use munshi_llm::{
     ChatEvent, ChatMessage, ChatReply, ChatRequest, ModelError, ModelMessagePart, ModelRole, ToolChoice,
 };
@@ -181,7 +183,10 @@ impl Turn {
 
     fn build_model_call(&self, request: ChatRequest, report: &PromptReport) -> ModelCall {
         let sections = serde_json::to_value(report).ok();
-        let prompt = Some(Arc::new(PromptRecord::new(&request, sections)));
+        let mut prompt = PromptRecord::new(&request, sections);
+        if self.setup.prepared.stores_prompts {
+            prompt = prompt.with_text(self.render_storable_prompt(&request));
+        }
         let about = CallSubject {
             run: Some(self.setup.lease.run.as_uuid()),
             binding: Some(self.setup.conversation.binding.as_uuid()),
@@ -197,8 +202,16 @@ impl Turn {
                 budget: self.setup.budget.clone(),
                 tab: self.setup.call_log.clone(),
                 prices: None,
-                prompt,
+                prompt: Some(Arc::new(prompt)),
             },
+        }
+    }
+
+    /// What may be stored of a prompt. Once a turn was told something that is not kept, that stands in whatever its model is told.
+    fn render_storable_prompt(&self, request: &ChatRequest) -> PromptText {
+        match self.state.transient.is_empty() {
+            true => PromptText::of(request),
+            false => PromptText::withheld(),
         }
     }
 

@@ -30,6 +30,11 @@ impl TransientResults {
         }
     }
 
+    /// Whether nothing was said in this turn that is not kept.
+    pub(super) fn is_empty(&self) -> bool {
+        self.told.is_empty()
+    }
+
     /// Whether this process knows what an act was told.
     pub(super) fn has_heard(&self, act: ActId) -> bool {
         self.told.contains_key(&act)

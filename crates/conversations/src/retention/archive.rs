@@ -16,7 +16,7 @@ use uuid::Uuid;
 
 use super::clock_check::check_clock;
 use super::expired_files::expire_files;
-use super::expiry::{ExpiryReport, expire};
+use super::expiry::{ExpiryReport, expire, remove_prompts};
 use super::file::{self, SealedLine};
 use crate::error::{Error, Result};
 use crate::handoffs;
@@ -97,11 +97,14 @@ impl ArchiveJob {
         let now = self.clock.now();
         let periods = self.load_periods(job.tenant).await?;
         let ended = check_clock(&self.db, job.tenant, periods, now).await?;
-        let expired = expire(&self.db, job.tenant, &ended, now).await?;
+        let mut expired = expire(&self.db, job.tenant, &ended, now).await?;
+        if periods.prompts_days.is_none() {
+            expired.prompts = remove_prompts(&self.db, job.tenant).await?;
+        }
         let lines = expire_files(&self.folder, job.tenant, ended.messages_days, now).await?;
         if expired != ExpiryReport::default() || lines > 0 {
-            let ExpiryReport { messages, runs, files, acts } = expired;
-            tracing::info!(tenant = %job.tenant, messages, archived = lines, runs, files, acts, "deleted past retention");
+            let ExpiryReport { messages, runs, files, acts, prompts } = expired;
+            tracing::info!(tenant = %job.tenant, messages, archived = lines, runs, files, acts, prompts, "deleted past retention");
         }
         loop {
             if job.cancelled.is_cancelled() {

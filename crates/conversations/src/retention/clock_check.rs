@@ -33,8 +33,9 @@ pub async fn check_clock(
     periods: RetentionPeriods,
     now: Timestamp,
 ) -> Result<RetentionPeriods> {
-    let RetentionPeriods { messages_days, files_days, acts_days, .. } = periods;
-    if messages_days.is_none() && files_days.is_none() && acts_days.is_none() {
+    let RetentionPeriods { archive_after_days: _, messages_days, files_days, acts_days, prompts_days } =
+        periods;
+    if [messages_days, files_days, acts_days, prompts_days].iter().all(Option::is_none) {
         return Ok(periods);
     }
     if db.write(tenant, move |tx| is_plausible(tx, now)).await? {
@@ -46,7 +47,7 @@ pub async fn check_clock(
         "the clock is weeks past the last night; for {} days nothing is deleted as too old. Set the clock right if it is wrong",
         HOLD.as_secs() / DAY.as_secs()
     );
-    Ok(RetentionPeriods { messages_days: None, files_days: None, acts_days: None, ..periods })
+    Ok(RetentionPeriods { archive_after_days: periods.archive_after_days, ..RetentionPeriods::default() })
 }
 
 fn is_plausible(tx: &mut Tx<'_>, now: Timestamp) -> Result<bool> {

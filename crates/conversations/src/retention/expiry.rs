@@ -13,6 +13,7 @@ use super::archive::{clear_idle_sessions, collect_messages, remove};
 use crate::erasure::erase_runs;
 use crate::error::Result;
 use crate::search::remove_from_index;
+use crate::stored_prompts;
 
 const BATCH: u32 = 500;
 const DAY: Duration = Duration::from_secs(86_400);
@@ -24,6 +25,7 @@ pub struct ExpiryReport {
     pub runs: u64,
     pub files: u64,
     pub acts: u64,
+    pub prompts: u64,
 }
 
 /// When the older of something ends.
@@ -50,7 +52,15 @@ pub async fn expire(
     if let Some(before) = find_end(periods.acts_days, now) {
         report.acts = repeat(db, tenant, move |tx| expire_acts(tx, before, now)).await?;
     }
+    if let Some(before) = find_end(periods.prompts_days, now) {
+        report.prompts = repeat(db, tenant, move |tx| Ok(stored_prompts::expire(tx, before, BATCH)?)).await?;
+    }
     Ok(report)
+}
+
+/// Deletes the prompts of a tenant that stores none any more. That hangs on no clock.
+pub(super) async fn remove_prompts(db: &Db, tenant: TenantId) -> Result<u64> {
+    repeat(db, tenant, |tx| Ok(stored_prompts::remove_some(tx, BATCH)?)).await
 }
 
 /// Until nothing more is found.

@@ -1,22 +1,31 @@
-//! What is kept of a prompt: what it was made of, and a hash of its text.
+//! What is kept of a prompt: what it was made of, a hash of its text, and the text for those who want it.
 
 use serde_json::Value;
 use sha2::{Digest, Sha256};
 
+use super::prompt_text::PromptText;
 use crate::chat::{ChatRequest, ModelMediaSource, ModelMessagePart};
 
-/// What is kept of a call's prompt. The text itself is not.
+/// What is kept of a call's prompt.
 #[derive(Clone, Debug, PartialEq)]
 pub struct PromptRecord {
     /// Tokens of each section, what was cut and why; none for prompts that are not made of sections.
     pub sections: Option<Value>,
     /// Of the system's text, the messages and the names of the tools, in hex. The same prompt has the same.
     pub hash: String,
+    /// Only where whoever asks keeps prompts. [`record`](crate::calls::record) does not store it.
+    pub text: Option<PromptText>,
 }
 
 impl PromptRecord {
     pub fn new(request: &ChatRequest, sections: Option<Value>) -> Self {
-        Self { sections, hash: hash_request(request) }
+        Self { sections, hash: hash_request(request), text: None }
+    }
+
+    /// The same with its text, to be stored by whoever stores the call.
+    #[must_use]
+    pub fn with_text(self, text: PromptText) -> Self {
+        Self { text: Some(text), ..self }
     }
 }
 

@@ -66,7 +66,7 @@ on_both_engines! {
         let failed = scene.records().into_iter().find(|record| record.ending.fault().is_some()).unwrap();
         let hashes = ["6b86b273ff34fce1", "6b86b273ff34fce1", "d4735e3a265e16ee"];
         let calls = hashes.map(|hash| {
-            let prompt = Arc::new(PromptRecord { sections: None, hash: hash.to_owned() });
+            let prompt = Arc::new(PromptRecord { sections: None, hash: hash.to_owned(), text: None });
             CallRecord { id: IdGenerator::system().next(), tenant, prompt: Some(prompt), ..failed.clone() }
         });
         let first = calls[0].id;

@@ -5,7 +5,7 @@ use serde::{Deserialize, Deserializer, Serialize};
 /// A hundred years.
 pub(super) const MOST_DAYS: u32 = 36_500;
 
-/// In days. What is not said stays for good, and is archived as the installation does.
+/// In days. What is not said stays for good, and is archived as the installation does; prompts are the exception.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct RetentionPeriods {
@@ -21,6 +21,9 @@ pub struct RetentionPeriods {
     /// Acts that have ended are deleted after so long, with their arguments, results and questions; the audit keeps that they were.
     #[serde(deserialize_with = "deserialize_days")]
     pub acts_days: Option<u32>,
+    /// Prompts of turns' calls of models are stored, and deleted after so long. Without it none is stored.
+    #[serde(deserialize_with = "deserialize_days")]
+    pub prompts_days: Option<u32>,
 }
 
 fn deserialize_days<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<u32>, D::Error> {

@@ -135,6 +135,7 @@ fn retention() -> Value {
             "messages_days": days("Messages are deleted after so long, archived ones too, with summaries and the steps of runs."),
             "files_days": days("Files that people sent are deleted after so long."),
             "acts_days": days("Tool calls that have ended are deleted after so long, with arguments, results and approvals. The audit keeps its entries."),
+            "prompts_days": days("Prompts of turns are stored, and deleted after so long; default: none is stored."),
         }),
     )
 }

@@ -69,7 +69,7 @@ pub fn to_toml(policy: &Policy) -> Result<String> {
     }
     let tables: [(&str, &[&str]); 6] = [
         ("residency", &["providers", "places", "pictures"]),
-        ("retention", &["archive_after_days", "messages_days", "files_days", "acts_days"]),
+        ("retention", &["archive_after_days", "messages_days", "files_days", "acts_days", "prompts_days"]),
         ("files", &["quota_mb"]),
         ("redaction", &["profile", "fields"]),
         ("rates", &["calls_per_minute", "writes_per_minute", "refused_per_minute"]),
@@ -187,6 +187,7 @@ pub(super) mod tests {
                         messages_days: period(&residency.providers),
                         files_days: period(&residency.places),
                         acts_days: period(&said.2),
+                        prompts_days: period(&residency.places),
                         ..RetentionPeriods::default()
                     };
                     let files = FileLimits { quota_mb: period(&said.2) };
