@@ -5,7 +5,7 @@
 //! - [`HOUSE`]: all of them; [`ListedOperation`]: with those of packs, as surfaces run them; [`HouseServices`], [`HouseParts`]: what they need besides a database
 //! - [`acts`], [`alerts`], [`approvals`], [`audit`], [`backups`], [`bindings`], [`connectors`], [`consents`], [`erasures`], [`folders`], [`host_keys`], [`invitations`], [`jobs`],
 //!   [`keeper_keys`], [`keys`], [`limits`], [`messages`], [`models`], [`operators`], [`persons`], [`policy`], [`proposals`], [`runs`], [`sessions`],
-//!   [`stats`], [`tenants`], [`tiers`], [`usage`], [`vault`],
+//!   [`stats`], [`stored_prompts`], [`tenants`], [`tiers`], [`usage`], [`vault`],
 //!   [`violations`]: a module a resource, a file a verb
 //! - [`render_reference`]: the page in the docs; [`schemas`]: words of the crates below in the document
 //! - [`NameListInput`]: lists by name; `list_input`: lists with filters of their own
@@ -45,6 +45,7 @@ pub mod schemas;
 mod services;
 pub mod sessions;
 pub mod stats;
+pub mod stored_prompts;
 pub mod tenants;
 pub mod tiers;
 mod turn_errors;
@@ -204,6 +205,7 @@ pub static HOUSE: &[OperationEntry<HouseServices>] = &[
     OperationEntry::of::<sessions::ListSessions>(),
     OperationEntry::of::<sessions::ShowSession>(),
     OperationEntry::of::<stats::ShowStats>(),
+    OperationEntry::of::<stored_prompts::ListStoredPrompts>(),
     OperationEntry::of::<vault::RotateTenantKey>(),
     OperationEntry::of::<tenants::AddTenant>(),
     OperationEntry::of::<tenants::ArchiveTenant>(),

@@ -50,6 +50,7 @@ mod residency;
 mod sealed;
 mod shares;
 mod spent;
+mod stored_prompts;
 mod support;
 mod tainted;
 mod transient;

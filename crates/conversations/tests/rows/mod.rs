@@ -26,3 +26,4 @@ mod order;
 mod sealed;
 mod search_filling;
 mod searched;
+mod stored_prompts;

@@ -7,8 +7,9 @@ use munshi_identity::Role;
 use munshi_operations::HOUSE;
 use munshi_pack::operation::{OperationScope, OperationSpec};
 use munshi_safety::policy;
-use munshi_store::{Tx, params};
+use munshi_store::{SealedBy, SealedColumn, Tx, params};
 use munshi_test_support::TestDb;
+use munshi_types::{CallId, Id, RunId, Timestamp};
 use serde_json::{Value, json};
 use uuid::Uuid;
 
@@ -73,6 +74,23 @@ async fn add_rows(house: &Installation, keeper: &str, test: &TestDb) {
         Ok(())
     };
     house.db.write(house.shop.tenant, raise_alerts).await.unwrap();
+    house.db.write(house.shop.tenant, move |tx| store_prompts(tx, now)).await.unwrap();
+}
+
+/// Two for each run.
+fn store_prompts(tx: &mut Tx<'_>, now: Timestamp) -> Result<()> {
+    const BODY: SealedColumn = SealedColumn::new("stored_prompts", "body");
+    let list = "SELECT id FROM runs WHERE tenant_id = $1 ORDER BY id";
+    let runs: Vec<RunId> = tx.all(list, params![], |row| row.get(0))?;
+    for (number, run) in (1..).zip(runs.iter().chain(&runs)) {
+        let call = CallId::from_uuid(Uuid::from_u128(number));
+        let body = tx.seal_json(SealedBy::Tenant, BODY.cell(call), &json!({ "messages": [] }))?;
+        tx.execute(
+            "INSERT INTO stored_prompts (tenant_id, call_id, run_id, body, stored_at) VALUES ($1, $2, $3, $4, $5)",
+            params![call, *run, body, now],
+        )?;
+    }
+    Ok(())
 }
 
 /// A list as its keeper reads it.

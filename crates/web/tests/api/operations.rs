@@ -79,7 +79,7 @@ pub(super) fn sample(spec: &OperationSpec, subjects: &Subjects, number: usize) -
         "read_session" | "list_messages" | "list_handoffs" => (path(&subjects.session), None),
         "search_messages" => (format!("{}?q=hello", spec.path), None),
         "make_handoff" => (path(&subjects.session), Some(json!({ "to": "front" }))),
-        "read_run" => (path(&subjects.runs[0]), None),
+        "read_run" | "list_stored_prompts" => (path(&subjects.runs[0]), None),
         "cancel_run" => (path(&subjects.runs[number % EACH]), None),
         "read_approval" => (path(&subjects.approvals[0].0), None),
         "grant_approval" | "refuse_approval" => {
