@@ -1,5 +1,6 @@
 //! What conversations say of somebody, told to them: one record a row, without what is only of use to the program.
 
+use munshi_llm::gateway::PromptTextRole;
 use munshi_store::{Result, Tx, params};
 use munshi_types::{HandoffId, MessageId, RunId, SessionId};
 use serde_json::{Value, json};
@@ -7,6 +8,7 @@ use uuid::Uuid;
 
 use crate::columns::read_optional_sealed_json;
 use crate::messages::Message;
+use crate::stored_prompts::StoredPrompt;
 use crate::{client_context, handoffs, messages, runs, sessions, steps, stored_prompts};
 
 pub(crate) fn show_message(tx: &mut Tx<'_>, id: Uuid) -> Result<Option<Value>> {
@@ -54,11 +56,20 @@ pub(crate) fn show_run(tx: &mut Tx<'_>, id: Uuid) -> Result<Option<Value>> {
         "state": run.state,
         "result": find_result(tx, id)?,
         "steps": steps::list(tx, id)?,
-        "prompts": stored_prompts::list_all(tx, id)?,
+        "prompts": list_prompts(tx, id)?,
         "brought_along": client_context::find(tx, id)?,
         "began_at": run.began_at,
         "ended_at": run.ended_at,
     })))
+}
+
+/// What models were told of the conversation, without what the business tells each of them.
+fn list_prompts(tx: &mut Tx<'_>, run: RunId) -> Result<Vec<StoredPrompt>> {
+    let mut prompts = stored_prompts::list_all(tx, run)?;
+    for prompt in &mut prompts {
+        prompt.text.messages.retain(|message| message.role != PromptTextRole::System);
+    }
+    Ok(prompts)
 }
 
 fn find_result(tx: &mut Tx<'_>, run: RunId) -> Result<Option<Value>> {

@@ -29,6 +29,8 @@ on_both_engines! {
         };
         let before = test.db.read(shop.tenant, texts).await.unwrap().len();
         assert_eq!(before, 6);
+        let prompts = "SELECT count(*) FROM stored_prompts WHERE tenant_id = $1";
+        assert_eq!(shop.app.read_number(shop.tenant, prompts).await, 4, "one of a turn waits for a yes");
 
         let id = shop.begin().await;
         let done = shop.service().carry_out(shop.tenant, id).await.unwrap().unwrap();
@@ -39,6 +41,7 @@ on_both_engines! {
             assert_eq!(done.counts[kind], rows, "{kind} of {:?}", done.counts);
         }
         assert!(done.counts["runs"] >= 1 && done.counts["contacts"] >= 3, "{:?}", done.counts);
+        assert_eq!(shop.app.read_number(shop.tenant, prompts).await, 1, "what a model was told for Sunita");
         let receipt = ErasureReceipt::of(done, &shop.app.packs);
         assert!(receipt.kept.iter().any(|kept| kept.what.contains("bills")), "{:?}", receipt.kept);
 

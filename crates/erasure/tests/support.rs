@@ -54,7 +54,9 @@ impl Shop {
         let packs = PackRegistry::install_all(&[Arc::new(ledger)]).unwrap();
         let builder = TestApp::builder(test).with_model(Arc::new(ScriptedModel::new(script)));
         let app = builder.with_packs(packs).with_tools(registry()).build();
-        let files = TenantFiles::shop("shop").with_agent(AGENT).with_policy(notes::OPEN_POLICY);
+        // What models are told is stored too.
+        let policy = format!("{}[retention]\nprompts_days = 7\n", notes::OPEN_POLICY);
+        let files = TenantFiles::shop("shop").with_agent(AGENT).with_policy(&policy);
         let tenant = app.apply_tenant(&files).await;
         let person = app.add_person(tenant, "Rameshwari", Some(Role::Staff)).await;
         let other = app.add_person(tenant, "Sunita", Some(Role::Staff)).await;

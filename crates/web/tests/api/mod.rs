@@ -57,6 +57,7 @@ mod programs;
 mod reads;
 mod searches;
 mod secrets;
+mod stored_prompts;
 mod streams;
 pub(crate) mod support;
 mod visits;
