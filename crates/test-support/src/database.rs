@@ -136,6 +136,25 @@ impl TestDbStorage {
         build_url(&self.database.as_ref().expect("a Postgres database").name, login)
     }
 
+    /// Keeps a copy of this database on its server, to be [put back](Self::put_copy_back). Nobody is connected.
+    pub fn copy_postgres(&self) {
+        self.run_on_server(|name| format!("CREATE DATABASE {name}_copy OWNER munshi_owner TEMPLATE {name}"));
+    }
+
+    /// Puts the copy in the database's place, as somebody does who restores a dump.
+    pub fn put_copy_back(&self) {
+        self.run_on_server(|name| format!("DROP DATABASE {name} WITH (FORCE)"));
+        self.run_on_server(|name| format!("CREATE DATABASE {name} OWNER munshi_owner TEMPLATE {name}_copy"));
+    }
+
+    fn run_on_server(&self, statement: impl FnOnce(&str) -> String) {
+        let database = self.database.as_ref().expect("a Postgres database");
+        let (server, statement) = (database.server.clone(), statement(&database.name));
+        run_on_thread(move || {
+            postgres::Client::connect(&server, postgres::NoTls).unwrap().batch_execute(&statement).unwrap();
+        });
+    }
+
     /// Runs statements as the server's superuser, who is held by no rule.
     pub fn run_as_superuser(&self, statements: &str) {
         let (url, statements) = (self.postgres_url("postgres"), statements.to_owned());
@@ -180,6 +199,7 @@ impl Drop for PostgresDatabase {
             if let Ok(mut client) = postgres::Client::connect(&server, postgres::NoTls) {
                 // Left behind on failure; the whole server goes at the end of the run.
                 let _left = client.batch_execute(&format!("DROP DATABASE {name} WITH (FORCE)"));
+                let _copy = client.batch_execute(&format!("DROP DATABASE IF EXISTS {name}_copy"));
             }
         });
         // A second panic while one unwinds would end the process without the first one's words.

@@ -23,13 +23,13 @@ fn holds(file: &Path, words: &str) -> bool {
 }
 
 /// A shop in whose books a customer stands.
-fn open_shop(installation: &Installation) {
+pub(crate) fn open_shop(installation: &Installation) {
     installation.run(&["apply", KIRANA]).ok();
     installation.run(&["ask", "counter", "Rameshwari ko 500 udhaar diya"]).ok();
     installation.run(&["ask", "counter", "Sunita ko 200 udhaar diya"]).ok();
 }
 
-fn count_erasures(installation: &Installation) -> usize {
+pub(crate) fn count_erasures(installation: &Installation) -> usize {
     installation.json(&["erasure", "list"])["items"].as_array().unwrap().len()
 }
 

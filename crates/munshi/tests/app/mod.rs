@@ -22,6 +22,7 @@ mod forget;
 mod import;
 mod jobs;
 mod key;
+mod killed;
 mod ledger;
 mod login;
 mod mcp;

@@ -4,6 +4,7 @@
 //! stored JSON must not. A renamed field with a default would load a tainted run as a clean one.
 
 mod fixture;
+mod killed;
 mod planted;
 mod sealed;
 mod stored;
