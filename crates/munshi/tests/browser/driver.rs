@@ -2,6 +2,7 @@
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpStream;
+use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
 use munshi_test_support::{PATIENCE, environment};
@@ -118,6 +119,16 @@ impl Browser {
             self.call("POST", "/element", Some(&json!({ "using": "css selector", "value": selector })));
         let id = found[ELEMENT].as_str().unwrap();
         self.call("POST", &format!("/element/{id}/click"), Some(&json!({})));
+    }
+
+    /// Picks files in the dialog that a button opens. The dialog is the system's and opens in no test; the button is pressed, and what it
+    /// opens the dialog for gets files from the disk.
+    pub(crate) fn pick(&self, button: &str, files: &[PathBuf]) {
+        self.run("HTMLInputElement.prototype.click = function () { window.picker = this; };", &json!([]));
+        self.click(button);
+        let picker = self.tool("Runtime.evaluate", &json!({ "expression": "window.picker" }));
+        let object = picker["result"]["objectId"].as_str().unwrap_or_else(|| panic!("{button}: {picker}"));
+        self.tool("DOM.setFileInputFiles", &json!({ "files": files, "objectId": object }));
     }
 
     /// Keys as somebody presses them, wherever the focus is. `\u{E007}` is Enter, `\u{E004}` Tab, `\u{E00C}` Escape.

@@ -4,6 +4,7 @@
 mod axe;
 mod chat;
 mod driver;
+mod files;
 mod hostile;
 mod markup;
 mod shop;
