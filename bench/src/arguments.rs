@@ -1,10 +1,12 @@
 //! What to run, and for how long.
 
+use std::path::PathBuf;
 use std::time::Duration;
 
 use anyhow::{Context, Result, bail};
+use munshi_test_support::DatabaseEngine;
 
-const USAGE: &str = "usage: munshi-bench [all|store|reads|tenancy|jobs|gateway|tiers|audit|budget|acts|turn|runs|streams|select|host|start|shops|search] [--rounds=N] [--window=MILLISECONDS] [--callers=N] [--entries=N] [--messages=N] [--disk=as-is|slow]";
+const USAGE: &str = "usage: munshi-bench [all|store|reads|tenancy|jobs|gateway|tiers|audit|budget|acts|turn|runs|streams|select|host|start|shops|search|keys] [--rounds=N] [--window=MILLISECONDS] [--callers=N] [--entries=N] [--messages=N] [--persons=N] [--engine=sqlite|postgres] [--old=BINARY --new=BINARY] [--disk=as-is|slow]";
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Subject {
@@ -25,10 +27,11 @@ pub(crate) enum Subject {
     Start,
     Shops,
     Search,
+    Keys,
 }
 
 impl Subject {
-    /// But `search`, which takes as long as all others together.
+    /// But `search` and `keys`, which take as long as all others together.
     const ALL: [Self; 16] = [
         Self::Store,
         Self::Reads,
@@ -69,7 +72,20 @@ pub(crate) struct Arguments {
     pub(crate) entries: usize,
     /// How many messages `search` looks in.
     pub(crate) messages: usize,
+    /// How many persons `keys` has keys for.
+    pub(crate) persons: usize,
+    /// Only this database, where `turn`, `search` and `keys` try both.
+    pub(crate) engine: Option<DatabaseEngine>,
+    /// Two builds of the product that `turn` compares with each other.
+    pub(crate) builds: Option<ComparedBuilds>,
     pub(crate) disk: Option<Disk>,
+}
+
+/// Two binaries of the product.
+#[derive(Clone, Debug)]
+pub(crate) struct ComparedBuilds {
+    pub(crate) old: PathBuf,
+    pub(crate) new: PathBuf,
 }
 
 impl Arguments {
@@ -94,6 +110,7 @@ impl Arguments {
             Some("start") => vec![Subject::Start],
             Some("shops") => vec![Subject::Shops],
             Some("search") => vec![Subject::Search],
+            Some("keys") => vec![Subject::Keys],
             _ => bail!(USAGE),
         };
         let mut arguments = Self {
@@ -103,8 +120,12 @@ impl Arguments {
             callers: None,
             entries: 100_000,
             messages: 1_000_000,
+            persons: 100_000,
+            engine: None,
+            builds: None,
             disk: None,
         };
+        let (mut old, mut new) = (None, None);
         for word in words {
             match word.split_once('=').context(USAGE)? {
                 ("--rounds", number) => arguments.rounds = number.parse().context(USAGE)?,
@@ -114,11 +135,21 @@ impl Arguments {
                 ("--callers", number) => arguments.callers = Some(number.parse().context(USAGE)?),
                 ("--entries", number) => arguments.entries = number.parse().context(USAGE)?,
                 ("--messages", number) => arguments.messages = number.parse().context(USAGE)?,
+                ("--persons", number) => arguments.persons = number.parse().context(USAGE)?,
+                ("--engine", "sqlite") => arguments.engine = Some(DatabaseEngine::Sqlite),
+                ("--engine", "postgres") => arguments.engine = Some(DatabaseEngine::Postgres),
+                ("--old", path) => old = Some(PathBuf::from(path)),
+                ("--new", path) => new = Some(PathBuf::from(path)),
                 ("--disk", "as-is") => arguments.disk = Some(Disk::AsIs),
                 ("--disk", "slow") => arguments.disk = Some(Disk::Slow),
                 _ => bail!(USAGE),
             }
         }
+        arguments.builds = match (old, new) {
+            (None, None) => None,
+            (Some(old), Some(new)) => Some(ComparedBuilds { old, new }),
+            _ => bail!("give both --old and --new\n{USAGE}"),
+        };
         Ok(arguments)
     }
 
@@ -127,12 +158,25 @@ impl Arguments {
         self.callers.map_or_else(|| usual.to_vec(), |only| vec![only])
     }
 
+    /// The databases to try.
+    pub(crate) fn engines(&self) -> Vec<DatabaseEngine> {
+        self.engine.map_or_else(|| vec![DatabaseEngine::Sqlite, DatabaseEngine::Postgres], |only| vec![only])
+    }
+
     /// The same pace as words, for running this program again.
     pub(crate) fn pace_arguments(&self) -> Vec<String> {
         let mut words =
             vec![format!("--rounds={}", self.rounds), format!("--window={}", self.window.as_millis())];
         words.push(format!("--entries={}", self.entries));
         words.push(format!("--messages={}", self.messages));
+        words.push(format!("--persons={}", self.persons));
+        words.extend(self.engine.map(|engine| match engine {
+            DatabaseEngine::Sqlite => "--engine=sqlite".to_owned(),
+            DatabaseEngine::Postgres => "--engine=postgres".to_owned(),
+        }));
+        if let Some(ComparedBuilds { old, new }) = &self.builds {
+            words.extend([format!("--old={}", old.display()), format!("--new={}", new.display())]);
+        }
         words.extend(self.callers.map(|number| format!("--callers={number}")));
         words
     }

@@ -3,9 +3,11 @@
 use std::sync::{Arc, Barrier};
 use std::time::{Duration, Instant};
 
-use anyhow::{Context, Result, anyhow};
+use anyhow::{Result, anyhow};
 use tokio::runtime::Runtime;
 use tokio::task::JoinSet;
+
+use crate::process::{OWN, processor_time};
 
 /// What a contestant is put under.
 pub(crate) struct Load<'a> {
@@ -20,7 +22,7 @@ pub(crate) struct Tally {
     pub(crate) per_second: f64,
     pub(crate) median_us: f64,
     pub(crate) p99_us: f64,
-    /// Processor time of the whole process for each act: steadier than the clock on a machine that is shared.
+    /// Processor time of the whole process that acts, for each act: steadier than the clock on a machine that is shared.
     pub(crate) cpu_us: f64,
 }
 
@@ -31,7 +33,7 @@ impl Load<'_> {
         F: Fn() -> A + Clone + Send + 'static,
         A: Future<Output = Result<()>> + Send,
     {
-        let spent = processor_time()?;
+        let spent = processor_time(OWN)?;
         self.runtime.block_on(async {
             let (began, window) = (Instant::now(), self.window);
             let mut callers = JoinSet::new();
@@ -48,7 +50,7 @@ impl Load<'_> {
                 });
             }
             let times = callers.join_all().await.into_iter().collect::<Result<Vec<_>>>()?;
-            Ok(Tally::from_times(times.concat(), began.elapsed(), processor_time()? - spent))
+            Ok(Tally::from_times(times.concat(), began.elapsed(), processor_time(OWN)? - spent))
         })
     }
 
@@ -68,14 +70,14 @@ impl Load<'_> {
             })
         };
         let threads: Vec<_> = (0..self.callers).map(start).collect();
-        let spent = processor_time()?;
+        let spent = processor_time(OWN)?;
         ready.wait();
         let began = Instant::now();
         let mut times = Vec::new();
         for thread in threads {
             times.extend(thread.join().map_err(|_| anyhow!("a caller panicked"))??);
         }
-        Ok(Tally::from_times(times, began.elapsed(), processor_time()? - spent))
+        Ok(Tally::from_times(times, began.elapsed(), processor_time(OWN)? - spent))
     }
 }
 
@@ -90,7 +92,8 @@ fn repeat(mut act: impl FnMut() -> Result<()>, window: Duration) -> Result<Vec<D
 }
 
 impl Tally {
-    fn from_times(mut times: Vec<Duration>, took: Duration, spent: Duration) -> Self {
+    /// `spent` is the processor time of whoever did the work.
+    pub(crate) fn from_times(mut times: Vec<Duration>, took: Duration, spent: Duration) -> Self {
         times.sort_unstable();
         let at =
             |part: usize| times.get(times.len() * part / 100).map_or(0.0, |time| time.as_secs_f64() * 1e6);
@@ -101,12 +104,4 @@ impl Tally {
             cpu_us: spent.as_secs_f64() * 1_000_000.0 / times.len().max(1) as f64,
         }
     }
-}
-
-/// What this process has used so far, its ended threads included, in the kernel's hundredths of a second.
-fn processor_time() -> Result<Duration> {
-    let line = std::fs::read_to_string("/proc/self/stat")?;
-    let (_, fields) = line.rsplit_once(')').context("no name in /proc/self/stat")?;
-    let ticks = fields.split_whitespace().skip(11).take(2).map(str::parse::<u64>).sum::<Result<u64, _>>()?;
-    Ok(Duration::from_millis(ticks * 10))
 }

@@ -10,7 +10,7 @@
 //! # Layout
 //! - [`arguments`]: what to run and for how long; [`rerun`]: running this program once more in another environment
 //! - [`load`]: many callers at once; [`contest`]: rounds, medians and ratios; [`report`]: tables and goals
-//! - [`fresh_database`]: a database to work on; [`sqlite`]: a bare connection to it; [`server`]: the product's own binary
+//! - [`process`]: what a process has used; [`fresh_database`]: a database to work on; [`sqlite`]: a bare connection to it; [`server`]: the product's own binary
 //! - `store`, `reads`, `tenancy`, `jobs`, `gateway`, `tiers`, `audit`, `budget`, `acts`, `turn`, `runs`, `streams`, `select`, `host`,
 //!   `start`, `shops`, `search`: one benchmark each, contestants beside it
 //!
@@ -28,6 +28,7 @@ mod gateway;
 mod host;
 mod jobs;
 mod load;
+mod process;
 mod reads;
 mod report;
 mod rerun;

@@ -4,7 +4,7 @@ use std::path::Path;
 use std::process::Command;
 
 use anyhow::{Result, ensure};
-use munshi_test_support::shim;
+use munshi_test_support::{DatabaseEngine, shim};
 
 use crate::arguments::Arguments;
 
@@ -31,6 +31,11 @@ pub(crate) fn run_with_postgres(subject: &str, arguments: &Arguments) -> Result<
     let mut command = Command::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../scripts/postgres.sh"));
     command.arg("run").arg(std::env::current_exe()?).arg(subject).args(arguments.pace_arguments());
     run_command(command)
+}
+
+/// Whether a benchmark that tries both databases has to be run again with a server.
+pub(crate) fn lacks_postgres(arguments: &Arguments) -> bool {
+    arguments.engines().contains(&DatabaseEngine::Postgres) && !has_postgres()
 }
 
 /// Whether `scripts/postgres.sh run` started this program.

@@ -6,7 +6,9 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
-use anyhow::{Context, Result, bail, ensure};
+use anyhow::{Result, bail, ensure};
+
+use crate::process;
 
 const PATIENCE: Duration = Duration::from_secs(30);
 
@@ -18,6 +20,20 @@ pub(crate) fn find_binary() -> Result<Option<PathBuf>> {
     }
     println!("\nBuild the binary first: cargo build --release -p munshi");
     Ok(None)
+}
+
+/// What a command of the binary says.
+pub(crate) fn run_binary(
+    binary: &Path,
+    folder: &Path,
+    settings: &[(&str, &str)],
+    words: &[&str],
+) -> Result<String> {
+    let mut command = Command::new(binary);
+    command.args(words).env("MUNSHI__DATA__DIR", folder).envs(settings.iter().copied());
+    let output = command.stdin(Stdio::null()).output()?;
+    ensure!(output.status.success(), "{words:?}: {}", String::from_utf8_lossy(&output.stderr));
+    Ok(String::from_utf8(output.stdout)?)
 }
 
 /// A running server; it is asked to stop, and waited for, when dropped.
@@ -50,9 +66,11 @@ impl Server {
     }
 
     pub(crate) fn resident_kilobytes(&self) -> Result<f64> {
-        let status = std::fs::read_to_string(format!("/proc/{}/status", self.child.id()))?;
-        let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:")).context("no VmRSS line")?;
-        Ok(line.trim().trim_end_matches(" kB").parse()?)
+        process::resident_kilobytes(&self.child.id().to_string())
+    }
+
+    pub(crate) fn processor_time(&self) -> Result<Duration> {
+        process::processor_time(&self.child.id().to_string())
     }
 }
 

@@ -2,15 +2,13 @@
 
 use std::io::{Read, Write};
 use std::net::{SocketAddr, TcpStream};
-use std::path::Path;
-use std::process::Command;
 use std::time::Duration;
 
 use anyhow::{Context, Result, ensure};
 
 use crate::gateway::{ENDLESS, Mock};
 use crate::report::Table;
-use crate::server::{Server, find_binary};
+use crate::server::{Server, find_binary, run_binary};
 
 const STREAMS: usize = 5_000;
 const SHOP: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../packs/ledger/tenants/kirana");
@@ -18,11 +16,12 @@ const SHOP: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../packs/ledger/tenants
 pub(crate) fn run() -> Result<()> {
     let Some(binary) = find_binary()? else { return Ok(()) };
     let (mock, folder) = (Mock::start()?, tempfile::tempdir()?);
-    run_binary(&binary, folder.path(), &["migrate"])?;
-    run_binary(&binary, folder.path(), &["apply", SHOP])?;
+    run_binary(&binary, folder.path(), &[], &["migrate"])?;
+    run_binary(&binary, folder.path(), &[], &["apply", SHOP])?;
     let key = run_binary(
         &binary,
         folder.path(),
+        &[],
         &["key", "add", "bench", "--role", "staff", "--speaks-as", "person", "--json"],
     )?;
     let key: serde_json::Value = serde_json::from_str(&key)?;
@@ -52,13 +51,6 @@ pub(crate) fn run() -> Result<()> {
     table.add_row([open.len().to_string(), format!("{:.1}", after / 1024.0), format!("{each:.1}")]);
     table.print("Idle streams of `munshi serve`, connections included");
     Ok(())
-}
-
-/// What a command of the binary says.
-fn run_binary(binary: &Path, folder: &Path, words: &[&str]) -> Result<String> {
-    let output = Command::new(binary).args(words).env("MUNSHI__DATA__DIR", folder).output()?;
-    ensure!(output.status.success(), "{words:?}: {}", String::from_utf8_lossy(&output.stderr));
-    Ok(String::from_utf8(output.stdout)?)
 }
 
 /// Says something, and gives back the stream and the run.

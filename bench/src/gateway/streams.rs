@@ -2,11 +2,12 @@
 
 use std::process::Command;
 
-use anyhow::{Context, Result, ensure};
+use anyhow::{Result, ensure};
 use munshi_llm::ChatEvent;
 
 use super::mock::{ENDLESS, Mock};
 use super::{ours, question};
+use crate::process::{OWN, resident_kilobytes};
 use crate::report::Table;
 
 const STREAMS: usize = 1_000;
@@ -25,11 +26,11 @@ pub(crate) fn hold_open(address: &str) -> Result<()> {
     runtime.block_on(async {
         let (gateway, call) = (ours::gateway(ours::target(address, ENDLESS))?, ours::call(question()));
         let mut open = vec![open_stream(&gateway, &call).await?];
-        let before = read_resident_memory()?;
+        let before = resident_kilobytes(OWN)?;
         while open.len() <= STREAMS {
             open.push(open_stream(&gateway, &call).await?);
         }
-        let after = read_resident_memory()?;
+        let after = resident_kilobytes(OWN)?;
         let mut table = Table::new(["open streams", "resident MB", "KB each"]);
         table.add_row(["1".to_owned(), format!("{:.1}", before / 1024.0), String::new()]);
         let each = (after - before) / STREAMS as f64;
@@ -50,10 +51,4 @@ async fn open_stream(
         }
     }
     anyhow::bail!("the answer ended")
-}
-
-fn read_resident_memory() -> Result<f64> {
-    let status = std::fs::read_to_string("/proc/self/status")?;
-    let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:")).context("no VmRSS line")?;
-    Ok(line.trim().trim_end_matches(" kB").parse()?)
 }

@@ -1,9 +1,11 @@
 //! A durable turn with everything on, against a model server on loopback: beside the bare cost of its statements through
 //! the same store, and beside the `LiteLLM` proxy only passing the same request through where `scripts/litellm.sh run`
-//! has started one.
+//! has started one. Given two binaries, turns of both instead, over the API.
 
 mod bare;
+mod builds;
 mod ours;
+mod served_build;
 mod shop;
 
 use anyhow::Result;
@@ -26,11 +28,15 @@ const CALLERS: [usize; 4] = [1, 16, 64, 256];
 const WARM: usize = 16;
 
 pub(crate) fn run(arguments: &Arguments) -> Result<()> {
-    if !rerun::has_postgres() {
+    if rerun::lacks_postgres(arguments) {
         return rerun::run_with_postgres("turn", arguments);
     }
-    let (runtime, mock) = (Runtime::new()?, Mock::start()?);
-    for engine in [DatabaseEngine::Sqlite, DatabaseEngine::Postgres] {
+    let runtime = Runtime::new()?;
+    if let Some(compared) = &arguments.builds {
+        return builds::run(compared, arguments, &runtime);
+    }
+    let mock = Mock::start()?;
+    for engine in arguments.engines() {
         compare(engine, arguments, &runtime, &mock)?;
     }
     Ok(())

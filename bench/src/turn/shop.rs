@@ -19,12 +19,13 @@ use tokio_util::sync::CancellationToken;
 use crate::gateway::{connect, target};
 use crate::runs::{Stepping, build_tools};
 
-const HUMAN: &str = "+++\nname = \"Meera\"\nidentity = \"You keep the books of a shop in Pune.\"\n\
+pub(super) const HUMAN: &str = "+++\nname = \"Meera\"\nidentity = \"You keep the books of a shop in Pune.\"\n\
     guardrails = [\"never-human\", \"no-secrets\"]\n[speech]\nlanguages = [\"en\", \"hi\", \"hi-latn\"]\nlock = \"open\"\n+++\n\n\
     Kind, short, exact with money. Never in a hurry.\n";
-const TEAM: &str = "+++\nname = \"Counter\"\nrole = \"You work at the counter.\"\nmembers = [\"meera\"]\n+++\n\n\
+pub(super) const TEAM: &str = "+++\nname = \"Counter\"\nrole = \"You work at the counter.\"\nmembers = [\"meera\"]\n+++\n\n\
     Serve whoever comes. What is not in the books is not known.\n";
-const AGENT: &str = "name = \"Plain\"\nguardrails = [\"no-secrets\"]\n[policy]\nautonomy = \"act\"\n";
+pub(super) const AGENT: &str =
+    "name = \"Plain\"\nguardrails = [\"no-secrets\"]\n[policy]\nautonomy = \"act\"\n";
 /// What is asked where nothing else is.
 pub(crate) const QUESTION: &str = "How much does Ramesh owe me, and since when?";
 /// More than ever write at once, so that nobody's turn comes round before their last answer.
