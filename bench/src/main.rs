@@ -1,7 +1,8 @@
 //! What the store, the queue, the gateway and the binary cost, each beside the plainest thing that does the same.
 //!
 //! `cargo run --release -p munshi-bench -- all`, or one of `store`, `reads`, `tenancy`, `jobs`, `gateway`,
-//! `tiers`, `audit`, `budget`, `acts`, `turn`, `runs`, `streams`, `select`, `host`, `start`, `shops`, `search` in its place; `all` leaves `search` out.
+//! `tiers`, `audit`, `budget`, `acts`, `turn`, `runs`, `streams`, `select`, `host`, `start`, `shops`, `search`, `keys` in its place; `all` leaves the last
+//! two out.
 //! `docs/benchmarks.md` says what each compares and what was measured.
 //!
 //! Nothing here passes or fails a build: a machine's mood is not a defect. The tables say `pass` or `short` beside
@@ -11,8 +12,9 @@
 //! - [`arguments`]: what to run and for how long; [`rerun`]: running this program once more in another environment
 //! - [`load`]: many callers at once; [`contest`]: rounds, medians and ratios; [`report`]: tables and goals
 //! - [`process`]: what a process has used; [`fresh_database`]: a database to work on; [`sqlite`]: a bare connection to it; [`server`]: the product's own binary
+//! - [`sealed_database`]: one with a real store of keys; [`planted_thread`]: conversations in it
 //! - `store`, `reads`, `tenancy`, `jobs`, `gateway`, `tiers`, `audit`, `budget`, `acts`, `turn`, `runs`, `streams`, `select`, `host`,
-//!   `start`, `shops`, `search`: one benchmark each, contestants beside it
+//!   `start`, `shops`, `search`, `keys`: one benchmark each, contestants beside it
 //!
 //! # To add a benchmark
 //! Write its module with a `run`, its contestants as [`contest::Contestant`]s, and name it in [`arguments::Subject`].
@@ -27,12 +29,15 @@ mod fresh_database;
 mod gateway;
 mod host;
 mod jobs;
+mod keys;
 mod load;
+mod planted_thread;
 mod process;
 mod reads;
 mod report;
 mod rerun;
 mod runs;
+mod sealed_database;
 mod search;
 mod select;
 mod server;
@@ -56,6 +61,9 @@ fn main() -> anyhow::Result<()> {
         // This program's own children.
         ["model-server"] => return gateway::serve(),
         ["open-streams", address] => return gateway::hold_open(address),
+        [keys::CHILD, database, keys, master, tenant, persons] => {
+            return keys::measure_restarted([database, keys, master, tenant, persons]);
+        }
         _ => {}
     }
     let arguments = Arguments::parse(words.into_iter())?;
@@ -78,6 +86,7 @@ fn main() -> anyhow::Result<()> {
             Subject::Start => start::run(&arguments)?,
             Subject::Shops => shops::run(&arguments)?,
             Subject::Search => search::run(&arguments)?,
+            Subject::Keys => keys::run(&arguments)?,
         }
     }
     Ok(())

@@ -113,10 +113,10 @@ fn write_shop(folder: &Path) -> Result<()> {
         ("teams/counter.md", TEAM.to_owned()),
         ("agents/plain.toml", AGENT.to_owned()),
         ("agents/desk.toml", AGENT_WITH_TOOL.to_owned()),
-        (&format!("bindings/{PLAIN}.toml"), bind("plain")),
-        (&format!("bindings/{WITH_TOOL}.toml"), bind("desk")),
     ];
-    for (path, text) in files {
+    let bindings = [(PLAIN, "plain"), (WITH_TOOL, "desk")];
+    let bindings = bindings.map(|(name, agent)| (format!("bindings/{name}.toml"), bind(agent)));
+    for (path, text) in files.map(|(path, text)| (path.to_owned(), text)).into_iter().chain(bindings) {
         let path = folder.join(path);
         std::fs::create_dir_all(path.parent().context("no folder")?)?;
         std::fs::write(path, text)?;
