@@ -4,7 +4,7 @@
 use std::path::PathBuf;
 use std::time::Instant;
 
-use anyhow::{Context, Result};
+use anyhow::{Result, ensure};
 use munshi_conversations::messages;
 use munshi_identity::persons;
 use munshi_store::{Error, Keyring, Tx, params};
@@ -37,7 +37,7 @@ const MIXES: [(&str, Pick); 2] =
     [("a fifth of them write four of five messages", pick_frequent), ("everybody writes alike", pick_any)];
 
 /// A process's database with its tenant.
-struct Shop {
+struct PlantedShop {
     address: SealedAddress,
     tenant: TenantId,
     persons: usize,
@@ -54,7 +54,7 @@ struct ReadFigures {
 pub(crate) fn measure([database, keys, master, tenant, persons]: [&str; 5]) -> Result<()> {
     let address =
         SealedAddress { database: database.to_owned(), keys: keys.to_owned(), master: PathBuf::from(master) };
-    let shop = Shop { address, tenant: tenant.parse()?, persons: persons.parse()? };
+    let shop = PlantedShop { address, tenant: tenant.parse()?, persons: persons.parse()? };
     let runtime = Runtime::new()?;
     runtime.block_on(async {
         // First, while memory holds nothing that was let go of.
@@ -65,7 +65,7 @@ pub(crate) fn measure([database, keys, master, tenant, persons]: [&str; 5]) -> R
     })
 }
 
-impl Shop {
+impl PlantedShop {
     async fn weigh_keys(&self) -> Result<()> {
         let node = self.address.open(self.persons * 2).await?;
         let owners = node.db.read(self.tenant, list_key_owners).await?;
@@ -161,9 +161,7 @@ impl Shop {
             let began = Instant::now();
             let read = node.db.read(self.tenant, move |tx| read_conversation(tx, number)).await?;
             took.push(began.elapsed().as_secs_f64() * 1e6);
-            (read == MESSAGES)
-                .then_some(())
-                .with_context(|| format!("{read} messages of person {number}"))?;
+            ensure!(read == MESSAGES, "{read} messages of person {number}");
         }
         took.sort_by(f64::total_cmp);
         Ok(ReadFigures { took, misses: node.keyring.misses() - misses })

@@ -1,18 +1,17 @@
 //! Messages as people write them, in number: few words make up most of what is said, and most words are rare.
 
+use std::ops::Range;
 use std::time::Duration;
 
 use anyhow::Result;
-use munshi_conversations::messages::{self, Message, MessageSpeaker, MessageStatus};
-use munshi_identity::persons::{self, Person, seal_by_person};
-use munshi_store::{Db, StoreOptions, Tx, params};
-use munshi_test_support::{DatabaseEngine, TestDb};
-use munshi_types::tier::Channel;
-use munshi_types::{
-    BindingId, Clock, IdGenerator, PersonId, Random, SeededRandom, SessionId, SystemClock, TenantId,
-    Timestamp,
-};
-use serde_json::json;
+use munshi_identity::persons::{self, Person};
+use munshi_store::{Db, Tx};
+use munshi_test_support::DatabaseEngine;
+use munshi_types::{Clock, IdGenerator, PersonId, Random, SeededRandom, SystemClock, TenantId, Timestamp};
+use tokio::runtime::Runtime;
+
+use crate::planted_thread::PlantedThread;
+use crate::sealed_database::{CACHED, SealedDatabase, SealedNode};
 
 /// Once in so many messages.
 const RARE_EVERY: usize = 100_003;
@@ -25,94 +24,73 @@ const WORDS: usize = 50_000;
 const PEOPLE: usize = 2_000;
 const AT_ONCE: usize = 2_000;
 
+/// Between two messages of the tenant.
+const PACE: Duration = Duration::from_secs(5);
+
 pub(super) struct Corpus {
-    _test: TestDb,
-    pub(super) db: Db,
+    database: SealedDatabase,
     pub(super) tenant: TenantId,
     pub(super) persons: Vec<PersonId>,
 }
 
-/// Whose thread it is.
-#[derive(Clone, Copy)]
-struct Thread {
-    person: PersonId,
-    session: SessionId,
-    binding: BindingId,
-}
-
 impl Corpus {
-    pub(super) async fn plant(engine: DatabaseEngine, count: usize) -> Result<Self> {
-        let lists = munshi_test_app::list_migrations(&[]);
-        let test = TestDb::open_with(engine, &lists, StoreOptions::default()).await;
-        let tenant = test.add_tenant("shop").await;
-        let (db, now) = (test.db.clone(), SystemClock.now());
-        let threads = db.write(tenant, move |tx| add_threads(tx, now)).await?;
-        let began = now.minus(Duration::from_secs(u64::try_from(count)? * 5));
-        for from in (0..count).step_by(AT_ONCE) {
-            let (threads, numbers) = (threads.clone(), from..(from + AT_ONCE).min(count));
-            let random = SeededRandom::new(u64::try_from(from)?);
-            let add = move |tx: &mut Tx<'_>| -> munshi_store::Result<()> {
-                for number in numbers {
-                    let thread = threads[below(&random, threads.len())];
-                    let at = began.plus(Duration::from_secs(number as u64 * 5));
-                    add_message(tx, thread, (number, at), make_text(&random, number))?;
-                }
-                Ok(())
-            };
-            db.write(tenant, add).await?;
-        }
-        let persons = threads.iter().map(|thread| thread.person).collect();
-        Ok(Self { _test: test, db, tenant, persons })
+    pub(super) fn plant(engine: DatabaseEngine, count: usize, runtime: &Runtime) -> Result<Self> {
+        let database = SealedDatabase::create(engine, runtime)?;
+        let tenant = database.tenant;
+        let persons = runtime.block_on(async {
+            let node = database.address.open(CACHED).await?;
+            plant(&node.db, tenant, count).await
+        })?;
+        database.analyze_tables();
+        Ok(Self { database, tenant, persons })
+    }
+
+    /// As a process has it that has just started.
+    pub(super) async fn open(&self) -> Result<SealedNode> {
+        self.database.address.open(CACHED).await
+    }
+
+    pub(super) fn analyze_tables(&self) {
+        self.database.analyze_tables();
     }
 }
 
-fn add_threads(tx: &mut Tx<'_>, now: Timestamp) -> munshi_store::Result<Vec<Thread>> {
+/// Says who they are that wrote.
+async fn plant(db: &Db, tenant: TenantId, count: usize) -> Result<Vec<PersonId>> {
+    let now = SystemClock.now();
+    let threads = db.write(tenant, move |tx| add_threads(tx, now)).await?;
+    let began = now.minus(PACE * u32::try_from(count)?);
+    for from in (0..count).step_by(AT_ONCE) {
+        let (threads, numbers) = (threads.clone(), from..(from + AT_ONCE).min(count));
+        db.write(tenant, move |tx| add_messages(tx, &threads, numbers, began)).await?;
+    }
+    Ok(threads.iter().map(|thread| thread.person).collect())
+}
+
+fn add_threads(tx: &mut Tx<'_>, now: Timestamp) -> munshi_store::Result<Vec<PlantedThread>> {
     let ids = IdGenerator::system();
     let binding = ids.next();
-    let mut threads = Vec::with_capacity(PEOPLE);
-    for number in 0..PEOPLE {
+    let add = |number| {
         let person = Person::new(&ids, format!("Person {number}"), now);
         persons::upsert(tx, &person)?;
-        let thread = Thread { person: person.id, session: ids.next(), binding };
-        tx.send(
-            "INSERT INTO sessions (tenant_id, id, binding_id, person_id, channel, messages, summarised, entities, tainted,
-               began_at, last_at, aside_tainted)
-             VALUES ($1, $2, $3, $4, 'whatsapp', 0, 0, '{}', 0, $5, $5, 0)",
-            params![thread.session, thread.binding, thread.person, now],
-        )?;
-        threads.push(thread);
-    }
-    Ok(threads)
+        PlantedThread::add(tx, person.id, binding, now)
+    };
+    (0..PEOPLE).map(add).collect()
 }
 
-fn add_message(
+fn add_messages(
     tx: &mut Tx<'_>,
-    thread: Thread,
-    (number, at): (usize, Timestamp),
-    text: String,
+    threads: &[PlantedThread],
+    numbers: Range<usize>,
+    began: Timestamp,
 ) -> munshi_store::Result<()> {
-    let ids = IdGenerator::system();
-    let by = seal_by_person(tx, thread.person)?;
-    let message = Message {
-        id: ids.next(),
-        session: thread.session,
-        number: i64::try_from(number).unwrap_or_default(),
-        run: ids.next(),
-        binding: thread.binding,
-        speaker: MessageSpeaker::Person,
-        channel: Channel::Whatsapp,
-        outside_id: None,
-        text,
-        attached: Vec::new(),
-        language: None,
-        tokens: 10,
-        standing: MessageStatus::Whole,
-        generation: 0,
-        marks: json!({}),
-        suggestions: Vec::new(),
-        said_at: at,
-    };
-    messages::add(tx, by, &message)
+    let (ids, random) = (IdGenerator::system(), SeededRandom::new(numbers.start as u64));
+    for number in numbers {
+        let Some(thread) = threads.get(below(&random, threads.len())) else { break };
+        let at = began.plus(Duration::from_secs(number as u64 * PACE.as_secs()));
+        thread.add_message(tx, &ids, (number, at), make_text(&random, number))?;
+    }
+    Ok(())
 }
 
 fn make_text(random: &SeededRandom, number: usize) -> String {
