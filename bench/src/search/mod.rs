@@ -48,16 +48,12 @@ fn compare(engine: DatabaseEngine, messages: usize, runtime: &Runtime) -> Result
     let began = Instant::now();
     let corpus = Corpus::plant(engine, messages, runtime)?;
     let planted = began.elapsed().as_secs_f64();
+    println!("\n{} sealed messages planted on {engine:?} in {planted:.0} s", render_count(messages as f64));
     let (added, filled) = runtime.block_on(fill(&corpus))?;
     corpus.analyze_tables();
-    let mut built = Table::new(["messages", "planted, s", "indexed, s", "messages a second"]);
-    built.add_row([
-        render_count(added as f64),
-        format!("{planted:.0}"),
-        format!("{filled:.0}"),
-        render_count(added as f64 / filled),
-    ]);
-    built.print(&format!("Sealed messages put into the index on {engine:?}"));
+    let mut built = Table::new(["messages", "seconds", "a second"]);
+    built.add_row([render_count(added as f64), format!("{filled:.0}"), render_count(added as f64 / filled)]);
+    built.print(&format!("Put into the index on {engine:?}"));
     let mut asked =
         Table::new(["what", "hits", "p50 ms", "p95 ms", "p99 ms", "keys missing", "p95 to the goal"]);
     runtime.block_on(ask(&corpus, &mut asked))?;
