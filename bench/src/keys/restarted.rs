@@ -69,21 +69,21 @@ impl PlantedShop {
     async fn weigh_keys(&self) -> Result<()> {
         let node = self.address.open(self.persons * 2).await?;
         let owners = node.db.read(self.tenant, list_key_owners).await?;
-        let (count, tenant, keyring) = (owners.len(), self.tenant, node.keyring.clone());
+        let (tenant, keyring) = (self.tenant, node.keyring.clone());
         let before = resident_kilobytes(OWN)?;
         let began = Instant::now();
         // The keyring waits for its thread, which a task may not.
-        tokio::task::spawn_blocking(move || {
+        let fetch = move || {
             for part in owners.chunks(FETCHED) {
                 let keys: Vec<DataKeyId> = part.iter().map(|(_, key)| *key).collect();
                 keyring.prefetch_keys(tenant, &keys)?;
                 part.iter().for_each(|(owner, key)| keyring.remember_key(tenant, *owner, *key));
             }
-            Ok::<_, Error>(())
-        })
-        .await??;
+            Ok::<_, Error>(owners)
+        };
+        let owners = tokio::task::spawn_blocking(fetch).await??;
         let took = began.elapsed().as_secs_f64() * 1e3;
-        let after = resident_kilobytes(OWN)?;
+        let (after, count) = (resident_kilobytes(OWN)?, owners.len());
         let mut table = Table::new([
             "keys",
             "fetched, ms",

@@ -1,17 +1,18 @@
 //! Turns of two builds of the product, alternating: the same messages to both, by one caller who waits for each answer.
-//! The offline model answers, so that nothing but the product takes time.
+//! The offline model answers, so that nothing but the product takes time; then a model server on loopback, before which names are hidden.
 
 use std::cell::Cell;
+use std::path::Path;
 use std::time::Instant;
 
 use anyhow::Result;
-use munshi_test_support::DatabaseEngine;
 use tokio::runtime::Runtime;
 
 use super::served_build::{ApiMessage, PLAIN, ServedBuild, WITH_TOOL};
 use super::shop::QUESTION;
 use crate::arguments::{Arguments, ComparedBuilds};
 use crate::contest::{self, CPU, Contestant, P99, RATE, Series, TIME};
+use crate::gateway::Mock;
 use crate::load::{Load, Tally};
 use crate::report::{Goal, Table, render_count, render_ratio};
 
@@ -63,19 +64,29 @@ const KINDS: [TurnKind; 4] = [
 ];
 
 pub(super) fn run(builds: &ComparedBuilds, arguments: &Arguments, runtime: &Runtime) -> Result<()> {
+    let mock = Mock::start()?;
     for engine in arguments.engines() {
-        compare(engine, builds, arguments, runtime)?;
+        for model in [None, Some(mock.address.as_str())] {
+            let start = |binary: &Path| ServedBuild::start(binary, engine, model);
+            let (old, new) = (start(&builds.old)?, start(&builds.new)?);
+            let answers = if model.is_some() { "a model server" } else { "the offline model" };
+            // The model server calls no tool.
+            let kinds = KINDS.iter().filter(|kind| model.is_none() || kind.binding == PLAIN);
+            let table = compare((&old, &new), kinds, arguments, runtime)?;
+            table.print(&format!("A turn of two builds on {engine:?}, one caller over the API, {answers}"));
+            let (old, new) = (old.resident_megabytes()?, new.resident_megabytes()?);
+            println!("  resident after all of them: old {old:.1} MB, new {new:.1} MB");
+        }
     }
     Ok(())
 }
 
-fn compare(
-    engine: DatabaseEngine,
-    builds: &ComparedBuilds,
+fn compare<'a>(
+    (old, new): (&ServedBuild, &ServedBuild),
+    kinds: impl Iterator<Item = &'a TurnKind>,
     arguments: &Arguments,
     runtime: &Runtime,
-) -> Result<()> {
-    let (old, new) = (ServedBuild::start(&builds.old, engine)?, ServedBuild::start(&builds.new, engine)?);
+) -> Result<Table<8>> {
     let load = Load { runtime, callers: 1, window: arguments.window };
     let mut table = Table::new([
         "turns",
@@ -87,9 +98,9 @@ fn compare(
         "tools",
         "to the old",
     ]);
-    for (number, kind) in KINDS.iter().enumerate() {
-        let old = BuildCaller::new(&old, kind, number);
-        let new = BuildCaller::new(&new, kind, number);
+    for (number, kind) in kinds.enumerate() {
+        let old = BuildCaller::new(old, kind, number);
+        let new = BuildCaller::new(new, kind, number);
         for caller in [&old, &new] {
             caller.warm_up(runtime)?;
         }
@@ -99,10 +110,7 @@ fn compare(
         let cpu = after.ratio(&before, CPU);
         row(&mut table, (kind.what, "new"), (&after, &new), format!("{time}, {cpu:.2}x the processor"));
     }
-    table.print(&format!("A turn of two builds on {engine:?}, one caller over the API"));
-    let (old, new) = (old.resident_megabytes()?, new.resident_megabytes()?);
-    println!("  resident after all of them: old {old:.1} MB, new {new:.1} MB");
-    Ok(())
+    Ok(table)
 }
 
 /// Who writes to one build, and how often so far.
@@ -132,7 +140,8 @@ impl<'a> BuildCaller<'a> {
         let (sent, kind) = (self.sent.get(), self.kind);
         let person = kind.people.map_or(sent, |people| sent % people);
         let phone = format!("+919{}{person:08}", self.number);
-        let message = ApiMessage { binding: kind.binding, phone, text: kind.text };
+        let name = (sent == person).then(|| format!("Customer {person}"));
+        let message = ApiMessage { binding: kind.binding, phone, name, text: kind.text };
         let called = self.build.send(&message).await?;
         self.sent.set(sent + 1);
         self.called.set(self.called.get() + called);

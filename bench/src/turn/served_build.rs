@@ -22,6 +22,15 @@ const AGENT_WITH_TOOL: &str = "name = \"Desk\"\ntools = [\"today\"]\nguardrails 
 /// More than any machine sends in a minute.
 const NEVER_REACHED: &str = "10000000";
 
+/// What is said of a model server. It costs so little that no limit is reached.
+const MODEL: [(&str, &str); 5] = [
+    ("MUNSHI__MODELS__BENCH__WIRE", "openai"),
+    ("MUNSHI__MODELS__BENCH__MODEL", "mock"),
+    ("MUNSHI__MODELS__BENCH__CACHE_MINIMUM_TOKENS", "0"),
+    ("MUNSHI__MODELS__BENCH__PRICE_INPUT", "0.01"),
+    ("MUNSHI__MODELS__BENCH__PRICE_OUTPUT", "0.01"),
+];
+
 pub(super) struct ServedBuild {
     /// Ends before its folder goes.
     server: Server,
@@ -36,11 +45,14 @@ pub(super) struct ServedBuild {
 pub(super) struct ApiMessage<'a> {
     pub(super) binding: &'a str,
     pub(super) phone: String,
+    /// Said with the first message.
+    pub(super) name: Option<String>,
     pub(super) text: &'a str,
 }
 
 impl ServedBuild {
-    pub(super) fn start(binary: &Path, engine: DatabaseEngine) -> Result<Self> {
+    /// Without the address of a model server the offline model answers.
+    pub(super) fn start(binary: &Path, engine: DatabaseEngine, model: Option<&str>) -> Result<Self> {
         let (_, storage) = TestDbStorage::create(engine);
         let data = storage.folder().join("data");
         let shop = storage.folder().join("shop");
@@ -55,6 +67,8 @@ impl ServedBuild {
             }
         };
         let mut settings = vec![("MUNSHI__SERVER__KEY_REQUESTS_PER_MINUTE", NEVER_REACHED)];
+        settings.extend(model.map(|url| ("MUNSHI__MODELS__BENCH__BASE_URL", url)));
+        settings.extend(model.iter().flat_map(|_| MODEL));
         settings.extend(database.as_deref().map(|url| ("MUNSHI__STORE__URL", url)));
         settings.extend(keys.as_deref().map(|url| ("MUNSHI__KEYS__URL", url)));
         run_binary(binary, &data, &settings, &["migrate"])?;
@@ -75,7 +89,7 @@ impl ServedBuild {
         let body = json!({
             "binding": message.binding,
             "text": message.text,
-            "person": { "phone": message.phone },
+            "person": { "phone": message.phone, "name": message.name },
         });
         let request = self.client.post(&self.url).header("content-type", "application/json");
         let request = request.header("authorization", format!("Bearer {}", self.key));
