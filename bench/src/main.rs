@@ -1,8 +1,8 @@
 //! What the store, the queue, the gateway and the binary cost, each beside the plainest thing that does the same.
 //!
 //! `cargo run --release -p munshi-bench -- all`, or one of `store`, `reads`, `tenancy`, `jobs`, `gateway`,
-//! `tiers`, `audit`, `budget`, `acts`, `turn`, `runs`, `streams`, `select`, `host`, `start`, `shops`, `search`, `keys` in its place; `all` leaves the last
-//! two out.
+//! `tiers`, `audit`, `budget`, `acts`, `turn`, `runs`, `streams`, `select`, `host`, `start`, `shops`, `search`, `keys` in its
+//! place; `all` leaves the last two out.
 //! `docs/benchmarks.md` says what each compares and what was measured.
 //!
 //! Nothing here passes or fails a build: a machine's mood is not a defect. The tables say `pass` or `short` beside
@@ -11,8 +11,9 @@
 //! # Layout
 //! - [`arguments`]: what to run and for how long; [`rerun`]: running this program once more in another environment
 //! - [`load`]: many callers at once; [`contest`]: rounds, medians and ratios; [`report`]: tables and goals
-//! - [`process`]: what a process has used; [`fresh_database`]: a database to work on; [`sqlite`]: a bare connection to it; [`server`]: the product's own binary
-//! - [`sealed_database`]: one with a real store of keys; [`planted_thread`]: conversations in it
+//! - [`fresh_database`]: a database to work on; [`sqlite`]: a bare connection to it; [`sealed_database`]: one with a real store
+//!   of keys; [`planted_thread`]: conversations in it
+//! - [`server`]: the product's own binary; [`process`]: what a process has used
 //! - `store`, `reads`, `tenancy`, `jobs`, `gateway`, `tiers`, `audit`, `budget`, `acts`, `turn`, `runs`, `streams`, `select`, `host`,
 //!   `start`, `shops`, `search`, `keys`: one benchmark each, contestants beside it
 //!

@@ -33,7 +33,7 @@ fn compare(engine: DatabaseEngine, persons: usize, runtime: &Runtime) -> Result<
     let began = Instant::now();
     runtime.block_on(async {
         let node = database.address.open(CACHED).await?;
-        population::plant(&node.db, database.tenant, persons).await
+        anyhow::Ok(population::plant(&node.db, database.tenant, persons).await?)
     })?;
     let took = began.elapsed().as_secs_f64();
     database.analyze_tables();

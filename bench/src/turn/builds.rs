@@ -1,5 +1,6 @@
 //! Turns of two builds of the product, alternating: the same messages to both, by one caller who waits for each answer.
-//! The offline model answers, so that nothing but the product takes time; then a model server on loopback, before which names are hidden.
+//! The offline model answers, so that nothing but the product takes time; then a model server on loopback, before which
+//! names are hidden.
 
 use std::cell::Cell;
 use std::path::Path;
