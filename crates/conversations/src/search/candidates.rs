@@ -200,7 +200,7 @@ mod tests {
         let plan = explain(&test, OF_PERSONS.0).await;
         for step in [
             "s USING INDEX sessions_person",
-            "m USING COVERING INDEX messages_said (tenant_id=? AND session_id=? AND said_at>?",
+            "m USING COVERING INDEX messages_said (tenant_id=? AND session_id=?",
         ] {
             assert!(plan.contains(step), "{plan}");
         }
@@ -210,7 +210,7 @@ mod tests {
     async fn messages_of_all_are_read_in_order() {
         let test = TestDb::open(DatabaseEngine::Sqlite, &munshi_test_app::list_migrations(&[])).await;
         let plan = explain(&test, OF_ALL.0).await;
-        assert!(plan.contains("m USING INDEX messages_old (tenant_id=? AND said_at>?"), "{plan}");
+        assert!(plan.contains("m USING INDEX messages_old (tenant_id=?"), "{plan}");
         assert!(!plan.contains("B-TREE"), "all would be looked at before the first is there: {plan}");
     }
 }
