@@ -28,7 +28,7 @@ use crate::entries::{ConnectorEntry, ToolDeclaration};
 use crate::error::Error;
 use crate::login::ConnectorLogins;
 use crate::manifest::{ConnectorManifest, ManifestTool};
-use crate::translate::{KEY, find_argument};
+use crate::translate::{self, KEY, find_argument};
 use crate::transport::logs::{self, ConnectorLog};
 use crate::transport::{ConnectorConnection, ConnectorOpenRequest, ConnectorServices, InProcessConnector};
 use munshi_http::AllowedHosts;
@@ -226,13 +226,17 @@ async fn run_checks(trial: &ConnectorTest, way: &ConnectorServices) -> Connector
         opening.greeting = HandshakeMode::Older;
         opened = opening.open().await.or(opened);
     }
-    let ConnectorConnection { session, manifest, took } = match opened {
-        Ok((opened, _)) => opened,
+    let (ConnectorConnection { session, manifest, took }, scrubber) = match opened {
+        Ok(opened) => opened,
         Err(error) => {
             report.findings.push(report_open_failure(trial, &error));
             return report;
         }
     };
+    // Before anything is called, as where it is used.
+    if translate::has_transient(&trial.entry, &manifest) {
+        opening.log.withhold_output(&scrubber).await;
+    }
     report.findings.push(check_initialize(took));
     (report.server, report.version) = (manifest.server.clone(), manifest.version.clone());
     (report.manifest, report.tools) = (manifest.hash.clone(), manifest.tools.len());

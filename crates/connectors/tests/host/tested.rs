@@ -59,6 +59,20 @@ async fn a_server_that_keeps_the_contract_passes() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn what_a_program_with_transient_tools_writes_is_not_kept() {
+    let shop = Shop::open(sqlite().await, "").await;
+    let (log, plain) = (shop.folder.join("tested.logs").join("log"), odd("odd", "telling", None));
+    conformance::test(&shop.trial(&plain, WriteTestMode::Never)).await;
+    let kept = std::fs::read_to_string(&log).unwrap();
+    assert!(kept.contains("called look"), "{kept}");
+    std::fs::remove_file(&log).unwrap();
+    let transient = plain + "[odd.tools.look]\neffect = \"read\"\ntransient = true\n";
+    conformance::test(&shop.trial(&transient, WriteTestMode::Never)).await;
+    let kept = std::fs::read_to_string(&log).unwrap();
+    assert!(kept.contains("transient") && !kept.contains("called"), "{kept}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn what_breaks_the_contract_is_named() {
     let shop = Shop::open(sqlite().await, "").await;
     let liar = conformance::test(&shop.trial(&odd("odd", "liar", None), WriteTestMode::Never)).await;

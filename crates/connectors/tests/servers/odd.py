@@ -118,6 +118,9 @@ def call(name, arguments, key):
             sys.stdout.write("y" * 65536)
     if name == "environment":
         return text(json.dumps(dict(os.environ)))
+    if mood == "telling":
+        sys.stderr.write(f"called {name}\n")
+        sys.stderr.flush()
     if name == "look":
         return text(f"seen: {arguments.get('text', '')}")
     if name in ("order", "find", "fax"):
@@ -180,6 +183,9 @@ def answer(message):
 
 if mood == "never":
     time.sleep(3600)
+if mood == "telling":
+    sys.stderr.write("starting\n")
+    sys.stderr.flush()
 if mood == "loop":
     sys.stderr.write("I can't find my settings\n")
     sys.exit(1)
