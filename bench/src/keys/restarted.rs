@@ -8,7 +8,7 @@ use anyhow::{Result, ensure};
 use munshi_conversations::messages;
 use munshi_identity::persons;
 use munshi_store::{Error, Keyring, Tx, params};
-use munshi_types::{DataKeyId, Id, Random, SeededRandom, TenantId};
+use munshi_types::{DataKeyId, Random, SeededRandom, TenantId};
 use tokio::runtime::Runtime;
 use uuid::Uuid;
 

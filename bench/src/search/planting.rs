@@ -70,7 +70,7 @@ async fn plant(db: &Db, tenant: TenantId, count: usize) -> Result<Vec<PersonId>>
 fn add_threads(tx: &mut Tx<'_>, now: Timestamp) -> munshi_store::Result<Vec<PlantedThread>> {
     let ids = IdGenerator::system();
     let binding = ids.next();
-    let add = |number| {
+    let add = |number: usize| {
         let person = Person::new(&ids, format!("Person {number}"), now);
         persons::upsert(tx, &person)?;
         PlantedThread::add(tx, person.id, binding, now)
