@@ -79,7 +79,6 @@ impl SearchQueue {
 #[cfg(test)]
 mod tests {
     use futures_util::FutureExt as _;
-    use munshi_types::Id as _;
     use uuid::Uuid;
 
     use super::*;

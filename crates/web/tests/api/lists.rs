@@ -9,7 +9,7 @@ use munshi_pack::operation::{OperationScope, OperationSpec};
 use munshi_safety::policy;
 use munshi_store::{SealedBy, SealedColumn, Tx, params};
 use munshi_test_support::TestDb;
-use munshi_types::{CallId, Id, RunId, Timestamp};
+use munshi_types::{CallId, RunId, Timestamp};
 use serde_json::{Value, json};
 use uuid::Uuid;
 
