@@ -95,8 +95,7 @@ impl KeyStoreWatch {
 
 fn to_state(error: &Error) -> KeyStoreState {
     match error {
-        Error::KeysUnavailable(_) => KeyStoreState::Unavailable,
-        error if error.is_outage() => KeyStoreState::Unavailable,
+        error if error.is_outage() || error.is_retryable() => KeyStoreState::Unavailable,
         _ => KeyStoreState::Failing,
     }
 }
