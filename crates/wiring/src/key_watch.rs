@@ -94,9 +94,9 @@ impl KeyStoreWatch {
 }
 
 fn to_state(error: &Error) -> KeyStoreState {
-    match error {
-        error if error.is_outage() || error.is_retryable() => KeyStoreState::Unavailable,
-        _ => KeyStoreState::Failing,
+    match error.is_outage() || error.is_retryable() {
+        true => KeyStoreState::Unavailable,
+        false => KeyStoreState::Failing,
     }
 }
 

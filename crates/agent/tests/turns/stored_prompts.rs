@@ -48,7 +48,7 @@ on_both! {
             assert!(prompt.text.tools.iter().any(|tool| tool == "note"), "{prompt:?}");
         }
         // The clock stands still: which came first is not known by it.
-        let told = prompts.iter().filter(|prompt| says(prompt, PromptTextRole::Tool, "note"));
+        let told = prompts.iter().filter(|&prompt| says(prompt, PromptTextRole::Tool, "note"));
         assert_eq!(told.count(), 1, "and in the second what its tool said: {prompts:?}");
     }
 
@@ -61,7 +61,7 @@ on_both! {
         assert_eq!(shop.outcome(&received).await.text, "It is looked up.");
         assert!(format!("{:?}", shop.model.requests()[1].request).contains(FINDING), "the model hears it");
         let prompts = stored(&shop, &received).await;
-        let (withheld, told): (Vec<_>, Vec<_>) = prompts.iter().partition(|prompt| prompt.text.is_withheld);
+        let (withheld, told): (Vec<_>, Vec<_>) = prompts.iter().partition(|&prompt| prompt.text.is_withheld);
         assert_eq!((withheld.len(), told.len()), (1, 1), "{prompts:?}");
         assert!(withheld[0].text.messages.is_empty() && withheld[0].text.tools.is_empty());
         assert!(!format!("{prompts:?}").contains(FINDING));
