@@ -35,6 +35,7 @@ pub(crate) async fn ask_visit_link(
     // Whoever may not chat any more may not send codes to others' phones either.
     let limits = visitor.api.limits.check_visitor(visitor.address)?.into();
     visitor.api.count_limits(visitor.binding.tenant, limits).await?;
+    refuse_vouched(&visitor)?;
     let (_, session) = visitor.find_thread().await?.ok_or_else(no_messages_error)?;
     let sender = visitor.api.senders.iter().find(|sender| sender.channel() == Channel::Whatsapp);
     let sender = sender.map(AsRef::as_ref).ok_or_else(|| {
@@ -64,4 +65,13 @@ pub(crate) async fn ask_visit_link(
 
 pub(crate) fn no_messages_error() -> ApiError {
     ApiError::new(ApiErrorCode::Conflict, "This session has no messages yet.").hint("Send a message first.")
+}
+
+/// Whoever holds the host's key says who this is: a phone of theirs would speak as that person afterwards.
+pub(crate) fn refuse_vouched(visitor: &PageVisitor) -> Result<(), ApiError> {
+    if !visitor.proved.is_vouched() {
+        return Ok(());
+    }
+    let what = "A host says who this visitor is, so no phone can be verified here.";
+    Err(ApiError::new(ApiErrorCode::Conflict, what).hint("Open the chat page itself to verify a phone."))
 }

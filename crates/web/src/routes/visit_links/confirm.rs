@@ -7,7 +7,7 @@ use munshi_server::json::Json;
 use serde::Deserialize;
 use utoipa::ToSchema;
 
-use super::ask::no_messages_error;
+use super::ask::{no_messages_error, refuse_vouched};
 use crate::api::turn_errors::convert_turn_error;
 use crate::routes::persons::link::build_phone_linker;
 use crate::visitor::page_visitor::PageVisitor;
@@ -30,6 +30,7 @@ pub(crate) async fn confirm_visit_link(
     visitor: PageVisitor,
     Json(answer): Json<VisitCode>,
 ) -> Result<StatusCode, ApiError> {
+    refuse_vouched(&visitor)?;
     let (_, session) = visitor.find_thread().await?.ok_or_else(no_messages_error)?;
     let tenant = visitor.binding.tenant;
     let refused =

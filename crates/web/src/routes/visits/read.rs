@@ -62,7 +62,8 @@ pub(crate) async fn read_visit(
     let found = visitor.find_thread().await?;
     let language = found.as_ref().and_then(|(_, session)| session.language.as_ref()).and_then(to_locale);
     let voice = language.unwrap_or_else(|| phrases::choose_locale(&visitor.binding, &headers));
-    let by_phone = visitor.api.senders.iter().any(|sender| sender.channel() == Channel::Whatsapp);
+    let by_phone = !visitor.proved.is_vouched()
+        && visitor.api.senders.iter().any(|sender| sender.channel() == Channel::Whatsapp);
     let link = by_phone && found.as_ref().is_some_and(|(person, _)| person.visitor && person.role.is_none());
     let thread = match found {
         Some((person, session)) => load_thread(&visitor, (person, session), voice, which.before).await?,

@@ -90,6 +90,12 @@ on_both! {
         assert_eq!(page.call(&house, "POST", &path, Some(body)).await.0, 403);
         page.say(&house, "yes", "2").await;
         assert_eq!(house.read_number(house.shop.tenant, CONSENTS).await, 0);
+        // Nor does a phone become hers, which could say it.
+        for (path, body) in [("link", json!({ "phone": "+919812340000" })), ("confirm", json!({ "code": "123456" }))] {
+            let refused = page.call(&house, "POST", &format!("{FRONT}/{path}"), Some(body)).await;
+            assert_eq!(refused.0, 409, "{path}: {}", refused.1);
+            assert!(refused.1.to_string().contains("A host says"), "{path}: {}", refused.1);
+        }
         let of = move |tx: &mut Tx<'_>| persons::list_addresses(tx, asha);
         let known = house.db.read(house.shop.tenant, of).await.unwrap();
         assert_eq!(known.len(), 2, "it was asked in her name: {known:?}");
