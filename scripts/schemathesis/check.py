@@ -17,7 +17,7 @@ UNREACHED |= {"open_start", "try_start"}
 # Files need bytes of a kind that is taken, and an address that was signed a moment ago; crates/web/tests/api has both.
 UNREACHED |= {"add_upload", "read_upload", "read_file"}
 # A consent is given by a person alone, in a conversation; crates/web/tests/api/operations.rs has one.
-UNREACHED |= {"read_consent", "withdraw_consent"}
+UNREACHED |= {"read_consent", "withdraw_consent", "withdraw_visit_consent"}
 
 document, *reports = (json.load(open(path)) for path in sys.argv[1:])
 templates = [

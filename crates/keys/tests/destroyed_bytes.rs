@@ -119,12 +119,13 @@ on_both_engines! {
             return;
         }
         let keys = Keys::new(test.engine()).await;
-        let (node, db) = (keys.node(), keys.open_database().await);
+        let node = keys.node();
         on_thread(move || {
             let key = node.take_new_key(tenant(1)).unwrap();
             node.destroy_keys(&erasure(key)).unwrap();
         })
         .await;
+        let db = keys.open_database().await;
         // Whatever statistics tell, they tell a little later.
         wait_until(async || {
             let count = |tx: &mut PlatformTx<'_>| {

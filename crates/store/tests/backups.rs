@@ -165,3 +165,27 @@ async fn looking_at_a_copy_does_not_change_it() {
     assert_eq!(std::fs::read(&copy).unwrap(), before);
     assert!(!test.place.folder().join("copy.db-wal").exists());
 }
+
+/// Such as a copy that was put in place and was about to get its write-ahead log.
+#[tokio::test(flavor = "multi_thread")]
+async fn what_a_killed_process_left_half_written_is_put_back_before_it_is_read() {
+    let test = sqlite().await;
+    let folder = test.place.folder();
+    let (copy, killed) = (folder.join("copy.db"), folder.join("killed.db"));
+    test.db.backup(copy.clone(), |_| {}).await.unwrap();
+    let raw = rusqlite::Connection::open(&copy).unwrap();
+    // A page of memory, so that the file is written to before the end.
+    raw.execute_batch("PRAGMA cache_size = 1; BEGIN; CREATE TABLE half (text)").unwrap();
+    for _ in 0..200 {
+        raw.execute("INSERT INTO half VALUES (?1)", ["half".repeat(1000)]).unwrap();
+    }
+    std::fs::copy(&copy, &killed).unwrap();
+    std::fs::copy(folder.join("copy.db-journal"), folder.join("killed.db-journal")).unwrap();
+    drop(raw);
+    let address = DatabaseAddress::sqlite(&killed);
+    let state = munshi_store::migrate::load_state(&address, &test.options, &test.migrations).await.unwrap();
+    assert!(state.pending.is_empty() && !state.applied.is_empty());
+    let tables = rusqlite::Connection::open(&killed).unwrap();
+    let half = "SELECT count(*) FROM sqlite_schema WHERE name = 'half'";
+    assert_eq!(tables.query_row(half, [], |row| row.get::<_, i64>(0)).unwrap(), 0);
+}

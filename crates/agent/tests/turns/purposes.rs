@@ -95,15 +95,6 @@ on_both! {
             let told = shop.outcome(&received).await;
             assert_eq!((told.state, shop.number(CONSENTS).await), (RunState::Done, 0), "{told:?}");
         }
-        // At the command line anybody is called anything.
-        let unproved = [Channel::Api, Channel::A2a, Channel::Email, Channel::Ticket, Channel::Voice];
-        for (number, channel) in unproved.into_iter().enumerate() {
-            let id = &format!("unproved {number}");
-            let yes = InboundMessage { channel, ..shop.message(shop.staff, id, "yes") };
-            let received = shop.engine.receive(yes).await.unwrap();
-            let told = shop.outcome(&received).await;
-            assert_eq!((told.state, shop.number(CONSENTS).await), (RunState::Done, 0), "{told:?}");
-        }
         // A host's server may have written it itself.
         let mut yes = shop.message(shop.staff, "host", "yes");
         yes.from.is_vouched = true;
@@ -162,6 +153,19 @@ on_both! {
         assert_eq!((consent.withdrawn_at.is_some(), consent.withdrawn_via.as_deref()), (true, Some("chat")));
         assert_eq!(shop.ask("4", "I withdraw my consent").await.text, "There is none.", "nothing is left to end");
         assert_eq!(shop.ask("5", "and my credit?").await.state, RunState::WaitingApproval);
+    }
+
+    async fn where_anybody_may_write_as_anybody_nobody_consents(test: TestDb) {
+        let shop = open(&test, PURPOSES, looks(1)).await;
+        let say = async |id: &str, text: &str| {
+            let said = InboundMessage { channel: Channel::Email, ..shop.message(shop.staff, id, text) };
+            let received = shop.engine.receive(said).await.unwrap();
+            shop.outcome(&received).await
+        };
+        assert_eq!(say("1", "how is my credit?").await.state, RunState::WaitingApproval);
+        let told = say("2", "yes").await;
+        assert_eq!((told.state, shop.number(CONSENTS).await), (RunState::Done, 0), "{told:?}");
+        assert!(told.text.contains("waiting"), "{told:?}");
     }
 
     async fn where_it_is_unsure_they_are_asked(test: TestDb) {

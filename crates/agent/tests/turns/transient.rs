@@ -207,7 +207,7 @@ on_both! {
 
     async fn what_was_thought_after_it_is_not_kept_either(test: TestDb) {
         const THOUGHT: &str = "a flower, and so patient 17";
-        let mut thinks = build_call_events("note", &arguments("seen"));
+        let mut thinks = build_call_events("record", &arguments("b"));
         let thought = [ChatEvent::Thinking(THOUGHT.to_owned()), ChatEvent::ThinkingSignature("signed".to_owned())];
         thinks.splice(1..1, thought);
         let script = [
@@ -218,7 +218,7 @@ on_both! {
         ];
         let watched = Watched::open(test.engine(), script).await;
         let shop = &watched.shop;
-        assert_eq!(shop.ask("1", "look it up and note it").await.text, "It is noted.");
+        assert_eq!(shop.ask("1", "look it up twice").await.text, "It is noted.");
         let heard = format!("{:?}", shop.model.requests()[2].request);
         assert!(heard.contains(THOUGHT), "its own thoughts go back to the model in the turn: {heard}");
         watched.assert_unkept(shop, 2).await;

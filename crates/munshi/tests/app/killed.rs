@@ -238,7 +238,7 @@ fn forgetting_again_is_never_half(engine: DatabaseEngine) {
 }
 
 fn put_copy_back(copy: &Path, file: &Path) {
-    for ending in ["-wal", "-shm"] {
+    for ending in ["-wal", "-shm", "-journal"] {
         let log = PathBuf::from(format!("{}{ending}", file.display()));
         if log.exists() {
             std::fs::remove_file(log).unwrap();

@@ -52,7 +52,8 @@ async fn a_server_without_its_store_of_keys_is_not_ready() {
         let proxy = Proxy::start(place.parse().unwrap()).await;
         let keys = std::thread::spawn(|| TestDbStorage::create(DatabaseEngine::Postgres).1).join().unwrap();
         let url = keys.postgres_url("munshi_owner").replace(&place, &proxy.address.to_string());
-        let mut server = Installation::on(engine).with("MUNSHI__KEYS__URL", url).serve();
+        let installation = Installation::on(engine).with("MUNSHI__KEYS__URL", url);
+        let mut server = installation.serve();
         let body = server.wait_for("/readyz", 200);
         assert!(body.contains("the store of keys answers"), "{body}");
 

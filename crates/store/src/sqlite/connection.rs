@@ -12,6 +12,7 @@ use rusqlite::{OpenFlags, Statement};
 
 use super::checkpointer::LONGEST_LOG;
 use super::errors::translate;
+use super::file::list_database_files;
 use crate::error::{Error, Result};
 use crate::row::EngineRow;
 use crate::sql::{number_placeholders, shorten};
@@ -65,6 +66,7 @@ impl SqliteConnection {
     }
 
     pub(crate) fn open_reader(path: &Path, busy: Duration) -> Result<Self> {
+        roll_back_interrupted(path, busy)?;
         let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
         let raw = open(path, flags, busy)?;
         raw.execute_batch(
@@ -237,6 +239,17 @@ impl Deadline {
     fn has_passed(&self) -> bool {
         self.start.elapsed().as_millis() > u128::from(self.limit.load(Ordering::Relaxed))
     }
+}
+
+/// A process that was killed while it wrote to a plain file, as when a copy gets its write-ahead log, leaves a journal of what it
+/// overwrote. Whoever may only read can't put that back, and refuses to read.
+fn roll_back_interrupted(path: &Path, busy: Duration) -> Result<()> {
+    let [_, _, _, journal] = list_database_files(path);
+    if std::fs::metadata(journal).is_ok_and(|journal| journal.len() > 0) {
+        let raw = open(path, OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX, busy)?;
+        raw.query_row("SELECT count(*) FROM sqlite_schema", [], |_| Ok(())).map_err(translate)?;
+    }
+    Ok(())
 }
 
 fn open(path: &Path, flags: OpenFlags, busy: Duration) -> Result<rusqlite::Connection> {
