@@ -23,8 +23,11 @@ const PAGE: usize = 25;
 /// Milliseconds.
 const GOAL: f64 = 30.0;
 
+/// Its name, and the text of a search of it.
+type SearchKind = (&'static str, fn(&SeededRandom) -> String);
+
 /// What is asked for, with a word or two of its own each time.
-const KINDS: [(&str, fn(&SeededRandom) -> String); 6] = [
+const KINDS: [SearchKind; 6] = [
     ("a rare word", |_| RARE.to_owned()),
     ("a frequent word", |_| FREQUENT.to_owned()),
     ("some word", |random| word(pick(random, 20, 5_000))),

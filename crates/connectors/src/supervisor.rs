@@ -284,7 +284,7 @@ impl ConnectorSupervisor {
         if purposes.is_empty() {
             return;
         }
-        let rules = match self.host.db.read(self.tenant, |tx| policy::load_current(tx)).await {
+        let rules = match self.host.db.read(self.tenant, policy::load_current).await {
             Ok((_, policy)) => policy.consent,
             Err(error) => return tracing::warn!(%error, "purposes of consent can't be checked"),
         };

@@ -14,7 +14,7 @@ use crate::result::{sanitize_output, to_failed_outcome};
 enum Stopped {
     Failed(ToolFailure),
     /// It was only tried out.
-    Tried(ToolOutput),
+    Tried(Box<ToolOutput>),
 }
 
 impl From<munshi_store::Error> for Stopped {
@@ -46,7 +46,7 @@ pub(crate) fn write(
         }
         match permit.mode() {
             PermitMode::Apply => Ok(done),
-            PermitMode::Rehearse => Err(Stopped::Tried(done)),
+            PermitMode::Rehearse => Err(Stopped::Tried(Box::new(done))),
         }
     }))
 }
@@ -58,11 +58,11 @@ fn catch_panic<T>(call: impl FnOnce() -> Result<T, ToolFailure>) -> Result<T, St
 }
 
 fn to_outcome(done: Result<ToolOutput, Stopped>) -> (ActOutcome, Option<ToolOutput>) {
-    match done {
-        Ok(done) | Err(Stopped::Tried(done)) => {
-            let done = sanitize_output(done, &Scrubber::default());
-            (ActOutcome::Applied(done.value.clone()), Some(done))
-        }
-        Err(Stopped::Failed(failure)) => (to_failed_outcome(failure, &Scrubber::default()), None),
-    }
+    let done = match done {
+        Ok(done) => done,
+        Err(Stopped::Tried(done)) => *done,
+        Err(Stopped::Failed(failure)) => return (to_failed_outcome(failure, &Scrubber::default()), None),
+    };
+    let done = sanitize_output(done, &Scrubber::default());
+    (ActOutcome::Applied(done.value.clone()), Some(done))
 }

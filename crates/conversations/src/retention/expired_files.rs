@@ -33,7 +33,7 @@ pub async fn expire_files(
             match expire_lines(&root, tenant, &path, before) {
                 Ok(lines) => expired += lines,
                 Err(error) => {
-                    tracing::warn!(file = %path.display(), %error, "an archive file was left as it is")
+                    tracing::warn!(file = %path.display(), %error, "an archive file was left as it is");
                 }
             }
         }

@@ -106,7 +106,7 @@ impl Shop {
     async fn add_people(&self, db: &Db, name: &str) {
         let ids = IdGenerator::system();
         let people: Vec<Person> =
-            (0..PERSONS).map(|number| Person::new(&ids, &format!("{name} {number}"), MORNING)).collect();
+            (0..PERSONS).map(|number| Person::new(&ids, format!("{name} {number}"), MORNING)).collect();
         let add = move |tx: &mut Tx<'_>| people.iter().try_for_each(|person| persons::upsert(tx, person));
         db.write(self.tenant, add).await.unwrap();
     }

@@ -294,8 +294,8 @@ impl ActRecorder<'_, '_> {
         }
     }
 
-    fn write(&mut self, decided: ActUpdate<'_>) -> Result<()> {
-        let decided = ActUpdate { is_transient: self.is_transient, ..decided };
+    fn write(&mut self, mut decided: ActUpdate<'_>) -> Result<()> {
+        decided.is_transient = self.is_transient;
         if self.shown.is_some() {
             return store::resume(self.tx, (self.proposal.act, self.attempt), &decided, self.now);
         }

@@ -102,7 +102,8 @@ on_both! {
     }
 
     async fn whoever_agreed_at_a_page_takes_it_back_there(test: TestDb) {
-        let house = opened(&test, [look(), ScriptedTurn::text("It is good."), look()]).await;
+        let script = [look(), ScriptedTurn::text("It is good."), ScriptedTurn::text("Hello."), look()];
+        let house = opened(&test, script).await;
         let (known, question) = asked(&house).await;
         let mine = format!("{FRONT}/consents");
         assert_eq!(known.get(&house, &mine).await, (200, json!({ "consents": [] })));
