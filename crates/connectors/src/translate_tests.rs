@@ -127,7 +127,7 @@ fn what_somebody_has_to_agree_to_is_not_told_again() {
         (json!({}), format!("consent = \"credit_check\"\n{own}"), Some("credit_check")),
     ] {
         let (spec, _) = translated(listed(&theirs), &own, ManifestAcceptance::Yes).unwrap();
-        let named = spec.consent.as_ref().map(|purpose| purpose.as_str());
+        let named = spec.consent.as_ref().map(munshi_types::ConsentPurposeName::as_str);
         assert_eq!((named, spec.cacheable), (consent, consent.is_none()), "{theirs} {own}");
     }
 }
