@@ -9,9 +9,9 @@ use crate::reader::ConfigReader;
 use crate::secret::RedactedUrl;
 use crate::section::ConfigSection;
 use crate::sections::{
-    AuditSection, BlobsSection, BudgetSection, ConnectorsSection, DataSection, JobsSection, KeysSection,
-    LogSection, ModelsSection, RoutesSection, RunsSection, ServerSection, SignInSection, StoreSection,
-    TelemetrySection, VaultSection, WebSection,
+    AlertsSection, AuditSection, BlobsSection, BudgetSection, ConnectorsSection, DataSection, JobsSection,
+    KeysSection, LogSection, MailSection, ModelsSection, RoutesSection, RunsSection, ServerSection,
+    SignInSection, StoreSection, TelemetrySection, VaultSection, WebSection,
 };
 use crate::show::{EffectiveConfig, EffectiveSetting};
 use crate::sources::ConfigSources;
@@ -55,6 +55,8 @@ sections! {
     routes: RoutesSection,
     budget: BudgetSection,
     connectors: ConnectorsSection,
+    mail: MailSection,
+    alerts: AlertsSection,
     log: LogSection,
     telemetry: TelemetrySection,
     web: WebSection,

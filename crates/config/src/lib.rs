@@ -54,10 +54,11 @@ pub use problem::{ConfigProblem, ConfigProblems, SettingOrigin};
 pub use redacted::RedactedSetting;
 pub use secret::{ConfigSecret, RedactedUrl};
 pub use sections::{
-    AuditSection, BlobsSection, BudgetSection, ConfiguredModel, DataSection, JobsSection, JsonModeChoice,
-    KeysSection, LogFormat, LogSection, ModelSize, ModelWire, ModelsSection, NewcomerRole, OutputLimitChoice,
-    ProviderChoice, RoutesSection, RoutingStrategyChoice, RunsSection, ServerSection, SignInSection,
-    StoreSection, TelemetrySection, TenantPlan, ThinkingModeChoice, VaultSection,
+    AlertsSection, AuditSection, BlobsSection, BudgetSection, ConfiguredModel, DataSection, JobsSection,
+    JsonModeChoice, KeysSection, LogFormat, LogSection, MailSection, MailSecurityChoice, ModelSize,
+    ModelWire, ModelsSection, NewcomerRole, OutputLimitChoice, ProviderChoice, RoutesSection,
+    RoutingStrategyChoice, RunsSection, ServerSection, SignInSection, StoreSection, TelemetrySection,
+    TenantPlan, ThinkingModeChoice, VaultSection,
 };
 pub use show::{EffectiveConfig, EffectiveSetting};
 pub use sources::{ConfigSources, has_display};

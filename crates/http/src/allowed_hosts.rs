@@ -26,8 +26,13 @@ impl AllowedHosts {
 
     /// Whether the operator allowed this very place.
     pub fn allows(&self, url: &Url) -> bool {
-        let Some(host) = url.host_str().map(normalize_host) else { return false };
-        self.0.contains(&(host.clone(), url.port_or_known_default())) || self.0.contains(&(host, None))
+        url.host_str().is_some_and(|host| self.allows_port(host, url.port_or_known_default()))
+    }
+
+    /// The same of a place that is no URL.
+    pub fn allows_port(&self, host: &str, port: Option<u16>) -> bool {
+        let host = normalize_host(host);
+        self.0.contains(&(host.clone(), port)) || self.0.contains(&(host, None))
     }
 
     /// Why an address that needs no resolving can't be used.
@@ -80,14 +85,14 @@ impl Resolve for GuardedResolver {
     }
 }
 
-fn private_host_error(host: &str) -> String {
+pub(crate) fn private_host_error(host: &str) -> String {
     format!(
         "{host} leads into a private network: the operator can allow it, as HOST:PORT, with connectors.private_hosts"
     )
 }
 
 /// Whether an address is one that everybody reaches.
-fn is_public(address: IpAddr) -> bool {
+pub(crate) fn is_public(address: IpAddr) -> bool {
     match address {
         IpAddr::V4(address) => is_public_v4(address),
         IpAddr::V6(address) => is_public_v6(address),

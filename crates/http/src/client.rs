@@ -28,12 +28,11 @@ pub enum ReachableAddresses {
 /// Why there is no client.
 #[derive(Debug, thiserror::Error)]
 #[error("{0}")]
-pub struct HttpClientError(String);
+pub struct HttpClientError(pub(crate) String);
 
 impl HttpClientBuilder {
     pub fn new() -> Result<Self, HttpClientError> {
-        let tls = tls::build_config().map_err(|error| HttpClientError(error.to_string()))?;
-        Ok(Self { tls })
+        Ok(Self { tls: tls::build_tls_config()? })
     }
 
     /// `connect` is the time for a connection to stand. The whole answer's is the caller's to bound.

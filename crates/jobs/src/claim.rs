@@ -34,14 +34,16 @@ pub(crate) struct ClaimRotation {
 pub(crate) struct ClaimRequest {
     /// Kinds with room, and how many of each.
     pub(crate) kinds: Vec<(String, usize)>,
-    /// How many in all.
+    /// How many of these in all.
     pub(crate) slots: usize,
+    /// Kinds that take no worker, and how many of each there is room for.
+    pub(crate) beside: Vec<(String, usize)>,
     pub(crate) worker: String,
     pub(crate) lease: LeaseId,
     pub(crate) until: Timestamp,
 }
 
-/// Claims up to `wanted.slots` jobs and moves the turns on.
+/// Claims up to `wanted.slots` jobs, beside those that take no worker, and moves the turns on.
 pub(crate) fn claim(
     tx: &mut PlatformTx<'_>,
     wanted: &ClaimRequest,
@@ -65,6 +67,30 @@ pub(crate) fn claim(
         let mut with_work: Vec<(&str, &mut usize)> =
             kinds.iter_mut().filter(|(kind, _)| has_work(kind)).map(|(kind, room)| (*kind, room)).collect();
         claim_priority(tx, wanted, priority, &mut with_work, turns, &mut claimed)?;
+    }
+    claimed.extend(claim_beside(tx, wanted, &ready, turns)?);
+    Ok(claimed)
+}
+
+/// As many of each kind that takes no worker as there is room for, by priority.
+fn claim_beside(
+    tx: &mut PlatformTx<'_>,
+    wanted: &ClaimRequest,
+    ready: &[ReadyWork],
+    turns: &mut ClaimRotation,
+) -> Result<Vec<Job>> {
+    let mut claimed = Vec::new();
+    for (kind, room) in &wanted.beside {
+        let mut left = *room;
+        for priority in Priority::ALL {
+            let has_work =
+                ready.iter().any(|work| work.kind == *kind && work.priority_rank == priority.rank());
+            if has_work && left > 0 {
+                let taken = claim_for_kind(tx, wanted, kind, priority, left, turns)?;
+                left = left.saturating_sub(taken.len());
+                claimed.extend(taken);
+            }
+        }
     }
     Ok(claimed)
 }

@@ -45,7 +45,7 @@ pub use backoff::Backoff;
 pub use error::{Error, JobFailure, Result};
 pub use job::{EnqueueOutcome, JOBS_OF_BEFORE, Job, JobState, JobView, NewJob, Priority};
 pub use lease::JobLease;
-pub use queue::JobQueue;
+pub use queue::{JobQueue, delete_by_key, is_open};
 pub use registry::{JobKind, JobRegistry};
 pub use runner::{JobRunner, JobRunnerOptions};
 pub use upkeep::{QueueDepth, load_queue_depth};

@@ -80,3 +80,31 @@ fn find_duplicate(tx: &mut Tx<'_>, job: &NewJob) -> Result<Option<JobId>> {
         |row| row.get(0),
     )?)
 }
+
+/// Whether a job is still to be done or tried again, or somebody is at it.
+pub fn is_open(tx: &mut Tx<'_>, job: JobId) -> munshi_store::Result<bool> {
+    let found = tx.optional(
+        "SELECT 1 FROM jobs WHERE tenant_id = $1 AND id = $2 AND state IN ('scheduled', 'ready', 'running')",
+        params![job],
+        |_| Ok(()),
+    )?;
+    Ok(found.is_some())
+}
+
+/// Deletes a tenant's jobs of a kind whose unique key begins so, in whatever state, and says how many were still to be done. A worker that is at
+/// one has lost its lease: what it writes is rolled back. The beginning is made of ids and slashes: `%` and `_` would stand for others.
+pub fn delete_by_key(tx: &mut Tx<'_>, kind: &str, beginning: &str) -> munshi_store::Result<u64> {
+    let found = tx.all(
+        "SELECT id, state FROM jobs WHERE tenant_id = $1 AND kind = $2 AND unique_key LIKE $3 ORDER BY id",
+        params![kind, format!("{beginning}%")],
+        |row| Ok((row.get::<JobId>(0)?, row.get::<String>(1)?)),
+    )?;
+    let mut open = 0;
+    for (id, state) in found {
+        let deleted = tx.execute("DELETE FROM jobs WHERE tenant_id = $1 AND id = $2", params![id])?;
+        if !matches!(state.as_str(), "done" | "dead") {
+            open += deleted;
+        }
+    }
+    Ok(open)
+}

@@ -19,6 +19,7 @@ pub(crate) type JobHandler = Arc<dyn Fn(Job) -> BoxFuture<'static, Result<(), Jo
 pub struct JobKind {
     name: &'static str,
     limit: usize,
+    is_beside: bool,
     backoff: Backoff,
 }
 
@@ -28,7 +29,7 @@ impl JobKind {
             first: std::time::Duration::from_secs(5),
             longest: std::time::Duration::from_secs(3600),
         };
-        Self { name, limit: usize::MAX, backoff }
+        Self { name, limit: usize::MAX, is_beside: false, backoff }
     }
 
     pub const fn name(&self) -> &'static str {
@@ -38,6 +39,12 @@ impl JobKind {
     /// At most this many of the kind run at once on one node.
     pub const fn limit(self, limit: usize) -> Self {
         Self { limit, ..self }
+    }
+
+    /// At most this many run at once on one node, and none of them takes a worker: for work that mostly waits for somebody else's
+    /// server.
+    pub const fn beside_workers(self, limit: usize) -> Self {
+        Self { limit, is_beside: true, ..self }
     }
 
     pub const fn backoff(self, backoff: Backoff) -> Self {
@@ -55,6 +62,8 @@ pub struct JobRegistry {
 #[derive(Clone)]
 pub(crate) struct JobHandlerEntry {
     pub(crate) limit: usize,
+    /// It takes no worker.
+    pub(crate) is_beside: bool,
     pub(crate) backoff: Backoff,
     pub(crate) handler: JobHandler,
 }
@@ -69,7 +78,8 @@ impl JobRegistry {
         R: Future<Output = Result<(), JobFailure>> + Send + 'static,
     {
         let handler: JobHandler = Arc::new(move |job| handler(job).boxed());
-        self.kinds.insert(kind.name, JobHandlerEntry { limit: kind.limit, backoff: kind.backoff, handler });
+        let JobKind { name, limit, is_beside, backoff } = kind;
+        self.kinds.insert(name, JobHandlerEntry { limit, is_beside, backoff, handler });
     }
 
     pub fn has_kind(&self, kind: &str) -> bool {

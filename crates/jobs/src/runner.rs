@@ -29,7 +29,7 @@ const SWEEP_EVERY: Duration = Duration::from_secs(15);
 /// How a runner works. The binary fills it from its configuration.
 #[derive(Clone, Debug)]
 pub struct JobRunnerOptions {
-    /// Jobs at once.
+    /// Jobs at once, without those of kinds that take no worker.
     pub workers: usize,
     /// How often to look without being woken.
     pub poll: Duration,
@@ -250,22 +250,29 @@ impl JobRunner {
         Ok(jobs)
     }
 
-    /// What there is room for here; nothing when all workers are busy.
+    /// What there is room for here; nothing when all workers are busy, and so is what runs beside them.
     fn build_claim_request(&self) -> Option<ClaimRequest> {
         let (busy, total) = self.running.counts();
-        let slots = self.options.workers.saturating_sub(total);
         let busy = |kind: &str| busy.get(kind).copied().unwrap_or(0);
-        let kinds: Vec<(String, usize)> = self
-            .registry
-            .iter()
-            .map(|(kind, entry)| (kind.to_owned(), entry.limit.saturating_sub(busy(kind)).min(slots)))
-            .filter(|(_, free)| *free > 0)
-            .collect();
-        if kinds.is_empty() {
+        let beside = self.registry.iter().filter(|(_, entry)| entry.is_beside);
+        let without_worker: usize = beside.map(|(kind, _)| busy(kind)).sum();
+        let slots = self.options.workers.saturating_sub(total.saturating_sub(without_worker));
+        let list_free = |is_beside: bool| -> Vec<(String, usize)> {
+            let most = if is_beside { usize::MAX } else { slots };
+            self.registry
+                .iter()
+                .filter(|(_, entry)| entry.is_beside == is_beside)
+                .map(|(kind, entry)| (kind.to_owned(), entry.limit.saturating_sub(busy(kind)).min(most)))
+                .filter(|(_, free)| *free > 0)
+                .collect()
+        };
+        let (kinds, beside) = (list_free(false), list_free(true));
+        if kinds.is_empty() && beside.is_empty() {
             return None;
         }
         let until = self.clock.now().plus(self.options.lease);
-        Some(ClaimRequest { kinds, slots, worker: self.worker.clone(), lease: self.ids.next(), until })
+        let (worker, lease) = (self.worker.clone(), self.ids.next());
+        Some(ClaimRequest { kinds, slots, beside, worker, lease, until })
     }
 
     fn start(&self, job: Job) {

@@ -120,6 +120,34 @@ on_both_engines! {
         assert!((3..=6).contains(&b_most.load(Ordering::SeqCst)), "{b_most:?}");
     }
 
+    async fn a_kind_beside_the_workers_takes_none_and_is_shared_by_tenants(test: TestDb) {
+        let (slow, other, queue, log) = (test.add_tenant("slow").await, test.add_tenant("other").await, queue(&test), Log::default());
+        for tenant in [slow, slow, slow, slow, slow, slow, other] {
+            enqueue(&test.db, &queue, tenant, NewJob::new("send", &()).unwrap()).await;
+        }
+        for text in ["one", "two"] {
+            enqueue(&test.db, &queue, slow, note(text)).await;
+        }
+        let (sent, gate): (Arc<Mutex<Vec<TenantId>>>, _) = (Arc::default(), Arc::new(tokio::sync::Semaphore::new(0)));
+        let (mut registry, inner, held) = (logging(&log), sent.clone(), gate.clone());
+        registry.add(JobKind::new("send").beside_workers(4), move |job| {
+            let (sent, gate) = (inner.clone(), held.clone());
+            async move {
+                sent.lock().unwrap().push(job.tenant);
+                gate.acquire().await.unwrap().forget();
+                Ok(())
+            }
+        });
+        let runner = runner(&test.db, &queue, registry, JobRunnerOptions { workers: 2, ..quick() });
+        let mut running = tokio::task::JoinSet::new();
+        running.spawn(async move { runner.drain().await.unwrap() });
+        wait_until(async || sent.lock().unwrap().len() == 4 && log.lock().unwrap().len() == 2).await;
+        assert!(sent.lock().unwrap().contains(&other), "nobody takes all of them");
+        gate.add_permits(7);
+        running.join_next().await.unwrap().unwrap();
+        assert_eq!(sent.lock().unwrap().len(), 7);
+    }
+
     async fn many_runners_share_the_work_and_double_none(test: TestDb) {
         let (tenant, queue, log) = (test.add_tenant("shop").await, queue(&test), Log::default());
         for number in 0..300 {

@@ -91,6 +91,10 @@ struct KnownKeys {
     owners: TwoGenerations<(TenantId, Uuid), DataKeyId>,
     /// Keys in the store that no one has yet, and how many were made last.
     ahead: HashMap<TenantId, (Vec<DataKeyId>, usize)>,
+    /// How often keys of a tenant were seen to be destroyed.
+    destructions: HashMap<TenantId, u64>,
+    /// How often every person's key was let go of.
+    losses: u64,
 }
 
 /// A key as it was found.
@@ -129,6 +133,8 @@ impl CachedKeyring {
             own: HashMap::new(),
             owners: TwoGenerations::new(most),
             ahead: HashMap::new(),
+            destructions: HashMap::new(),
+            losses: 0,
         };
         let seen = SeenDestructions { last: HashSet::new(), until: None, asked_at: clock.now() };
         Self {
@@ -152,23 +158,28 @@ impl CachedKeyring {
         for key in destroyed {
             if matches!(known.data.peek(key), Some(CachedKey::Live(..))) {
                 known.data.remove(key);
+                known.count_destruction(key.0);
                 dropped += 1;
             }
         }
         dropped
     }
 
-    /// Forgets whose keys these were. It looks through all owners that are known.
+    /// Forgets whose keys these were, and counts them, be they in memory or not. It looks through all owners that are known.
     fn drop_owners(&self, destroyed: &HashSet<(TenantId, DataKeyId)>) {
         if !destroyed.is_empty() {
-            self.known().owners.retain(|(tenant, _), key| !destroyed.contains(&(*tenant, *key)));
+            let mut known = self.known();
+            known.owners.retain(|(tenant, _), key| !destroyed.contains(&(*tenant, *key)));
+            destroyed.iter().for_each(|(tenant, _)| known.count_destruction(*tenant));
         }
     }
 
     /// Lets go of every person's key: none of them is surely there still. Those that tenants' own text is sealed by stay, which nobody
     /// destroys.
     fn drop_all_keys(&self) {
-        self.known().data.retain(|_, value| matches!(value, CachedKey::Destroyed));
+        let mut known = self.known();
+        known.data.retain(|_, value| matches!(value, CachedKey::Destroyed));
+        known.losses += 1;
     }
 
     /// Whether it was last answered too long ago for what is in memory to be relied on.
@@ -394,6 +405,11 @@ impl Keyring for CachedKeyring {
         Ok(dropped)
     }
 
+    fn count_destructions(&self, tenant: TenantId) -> u64 {
+        let known = self.known();
+        known.losses + known.destructions.get(&tenant).copied().unwrap_or_default()
+    }
+
     fn prefetch_keys(&self, tenant: TenantId, keys: &[DataKeyId]) -> munshi_store::Result<()> {
         let missing = self.list_missing(tenant, keys);
         if missing.is_empty() {
@@ -424,6 +440,10 @@ impl KnownKeys {
         };
         self.data.insert((tenant, id), known.clone());
         Some(known)
+    }
+
+    fn count_destruction(&mut self, tenant: TenantId) {
+        *self.destructions.entry(tenant).or_default() += 1;
     }
 }
 

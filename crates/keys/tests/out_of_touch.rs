@@ -86,9 +86,11 @@ on_both_engines! {
             node.drop_destroyed().unwrap();
             is_cut.store(true, Ordering::SeqCst);
             other.destroy_keys(&erasure(gone)).unwrap();
+            let counted = node.count_destructions(tenant(1));
             clock.advance(Duration::from_secs(5 * 60));
             assert!(node.drop_destroyed().is_err());
             assert_eq!(open(&gone_text).unwrap(), b"hello", "a short outage is not noticed");
+            assert_eq!(node.count_destructions(tenant(1)), counted);
             clock.advance(Duration::from_secs(1));
             assert!(node.drop_destroyed().is_err());
             for sealed in [&gone_text, &text] {
@@ -96,8 +98,13 @@ on_both_engines! {
                 assert!(matches!(error, Error::KeysUnavailable(_)), "{error}");
             }
             assert_eq!(open(&own).unwrap(), b"hello", "nobody destroys the tenant's");
+            let out_of_touch = node.count_destructions(tenant(1));
+            assert!(out_of_touch > counted, "what was opened is let go of too");
             is_cut.store(false, Ordering::SeqCst);
+            let others = node.count_destructions(tenant(2));
             node.drop_destroyed().unwrap();
+            assert!(node.count_destructions(tenant(1)) > out_of_touch, "another node has destroyed one");
+            assert_eq!(node.count_destructions(tenant(2)), others, "none of this tenant's");
             assert_eq!(open(&text).unwrap(), b"hello");
             assert!(matches!(open(&gone_text), Err(Error::Forgotten(_))));
         })

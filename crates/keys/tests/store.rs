@@ -221,7 +221,10 @@ on_both_engines! {
             one.destroy_keys(&erasure(key)).unwrap();
             // Another node has it in memory, until it looks.
             assert_eq!(other.open(tenant(1), WHERE, &sealed).unwrap(), b"hello");
+            let counted = |tenant| [&one, &other].map(|node| node.count_destructions(tenant) > 0);
+            assert_eq!(counted(tenant(1)), [true, false]);
             assert_eq!((other.drop_destroyed().unwrap(), other.drop_destroyed().unwrap()), (1, 0));
+            assert_eq!((counted(tenant(1)), counted(tenant(2))), ([true, true], [false, false]));
             for node in [&one, &other, &fresh] {
                 let error = node.open(tenant(1), WHERE, &sealed).unwrap_err();
                 assert!(matches!(&error, Error::Forgotten(what) if what == "messages.text"), "{error}");

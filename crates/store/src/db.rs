@@ -4,9 +4,11 @@ use std::pin::Pin;
 use std::sync::Arc;
 
 use munshi_types::TenantId;
+use tokio::sync::broadcast;
 use tokio::sync::oneshot::Receiver;
 
 use crate::address::DatabaseAddress;
+use crate::announcement::{Announcement, Announcer};
 use crate::error::{Error, Result};
 use crate::health::StoreHealth;
 use crate::lane::UnitLane;
@@ -29,6 +31,7 @@ struct Inner {
     address: DatabaseAddress,
     options: StoreOptions,
     health: StoreHealth,
+    announcer: Announcer,
     engine: Handle,
 }
 
@@ -66,7 +69,8 @@ impl Db {
                     Handle::Postgres(PostgresPool::open(place, &options, &health)?)
                 }
             };
-            Ok(Self(Arc::new(Inner { address, options, health, engine })))
+            let announcer = Announcer::default();
+            Ok(Self(Arc::new(Inner { address, options, health, announcer, engine })))
         })
         .await
     }
@@ -114,6 +118,12 @@ impl Db {
         Platform { db: self.clone(), scope }
     }
 
+    /// What units of this process announce from now on, each after its commit. Whoever is too slow is told that some were
+    /// dropped.
+    pub fn announcements(&self) -> broadcast::Receiver<Announcement> {
+        self.0.announcer.subscribe()
+    }
+
     pub(crate) fn options(&self) -> &StoreOptions {
         &self.0.options
     }
@@ -146,7 +156,8 @@ impl Db {
     ) -> Pin<Box<dyn Future<Output = Result<UnitAnswer>> + Send + '_>> {
         Box::pin(async move {
             refuse_nesting()?;
-            let (unit, answer, claim) = UnitOfWork::new((scope, UnitLane::current()), act);
+            let announcer = self.0.announcer.clone();
+            let (unit, answer, claim) = UnitOfWork::new((scope, UnitLane::current()), act, announcer);
             self.send(unit, access);
             self.wait(answer, claim).await
         })

@@ -27,7 +27,7 @@
 //! - [`Db`], [`Platform`]: the handles; [`Tx`], [`PlatformTx`], [`AdminTx`]: what a unit holds; [`PlatformScope`]: why it may see all tenants
 //! - [`Sql`], [`across_tenants`], [`params!`], [`Row`], [`JsonText`], [`Vector`]: statements, parameters, rows
 //! - [`migrate`], [`Migration`]: the schema; [`page`], [`SortOrder`], [`sql_in_both_orders!`]: keyset paging either way; [`tenants`]: the registry; [`maintenance`]: backup, checks
-//! - [`in_background`]: work that people's passes
+//! - [`in_background`]: work that people's passes; [`Announcement`]: what a unit tells this process after its commit
 //! - [`SealedColumn`], [`Keyring`]: text that is sealed at rest, and who fills in its keys; [`SealedTable`]: sealing what stood plain before
 //! - `session`, `unit`: a unit on its way; `sqlite`, `postgres`: the engines
 //!
@@ -41,6 +41,7 @@
 
 mod address;
 mod admin_tx;
+mod announcement;
 mod db;
 mod error;
 mod health;
@@ -67,6 +68,7 @@ mod value;
 
 pub use address::{DatabaseAddress, PostgresAddress};
 pub use admin_tx::{AdminTx, AuditNote, PlatformAdminTx};
+pub use announcement::Announcement;
 pub use db::{Db, Platform};
 pub use error::{Error, Result};
 pub use lane::in_background;

@@ -77,6 +77,10 @@ pub trait Keyring: Send + Sync + fmt::Debug {
     /// too long, it lets go of every person's key.
     fn drop_destroyed(&self) -> Result<usize>;
 
+    /// Grows whenever this process destroys keys of the tenant, learns that others did, or can't learn it any longer. Whoever keeps what
+    /// they opened asks before it opens anything, and opens all of it again once this has grown.
+    fn count_destructions(&self, tenant: TenantId) -> u64;
+
     /// Fetches those of these keys that are not in memory yet, all in one request. At most [`prefetch_limit`](Self::prefetch_limit).
     fn prefetch_keys(&self, tenant: TenantId, keys: &[DataKeyId]) -> Result<()>;
 

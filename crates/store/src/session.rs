@@ -9,6 +9,7 @@ use std::sync::Arc;
 use munshi_types::{DataKeyId, TenantId};
 use uuid::Uuid;
 
+use crate::announcement::Announcement;
 use crate::error::{Error, Result};
 use crate::row::{EngineRow, Row};
 use crate::sealing::{Keyring, no_keyring, require_keyring};
@@ -32,6 +33,8 @@ pub(crate) struct UnitSession {
     keyring: Option<Arc<dyn Keyring>>,
     /// Run after the commit, in order.
     hooks: Vec<CommitHook>,
+    /// What is told to this process after the commit, each once.
+    announced: Vec<Announcement>,
     /// A statement of this unit failed outside an `attempt`.
     failed: Option<Error>,
     /// What was found wrong with the database itself, whatever the unit made of it.
@@ -51,6 +54,7 @@ impl UnitSession {
             may_write: true,
             keyring,
             hooks: Vec::new(),
+            announced: Vec::new(),
             failed: None,
             outage: None,
             changed: false,
@@ -78,6 +82,7 @@ impl UnitSession {
     /// Forgets the unit before.
     pub(crate) fn reset(&mut self) {
         self.hooks.clear();
+        self.announced.clear();
         self.failed = None;
         self.outage = None;
         self.changed = false;
@@ -108,6 +113,16 @@ impl UnitSession {
 
     pub(crate) fn take_hooks(&mut self) -> Vec<CommitHook> {
         std::mem::take(&mut self.hooks)
+    }
+
+    pub(crate) fn take_announced(&mut self) -> Vec<Announcement> {
+        std::mem::take(&mut self.announced)
+    }
+
+    pub(crate) fn announce(&mut self, announcement: Announcement) {
+        if !self.announced.contains(&announcement) {
+            self.announced.push(announcement);
+        }
     }
 
     pub(crate) fn after_commit(&mut self, hook: CommitHook) {
@@ -180,6 +195,7 @@ impl UnitSession {
     ) -> Result<T, E> {
         self.validate_params(&[])?;
         let (hooks_before, keys_before) = (self.hooks.len(), self.owner_keys.len());
+        let announced_before = self.announced.len();
         let name = format!("attempt_{}", self.depth);
         self.run_command(&format!("SAVEPOINT {name}"))?;
         self.depth += 1;
@@ -194,6 +210,7 @@ impl UnitSession {
             return outcome;
         }
         self.hooks.truncate(hooks_before);
+        self.announced.truncate(announced_before);
         self.owner_keys.truncate(keys_before);
         if let EngineConnection::Postgres(connection) = &mut self.engine {
             connection.discard_pipelined();

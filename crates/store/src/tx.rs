@@ -4,6 +4,7 @@ use munshi_types::{DataKeyId, TenantId};
 use serde::Serialize;
 use uuid::Uuid;
 
+use crate::announcement::Announcement;
 use crate::error::{Error, Result};
 use crate::row::Row;
 use crate::sealed_batch::open_all;
@@ -159,6 +160,12 @@ impl Tx<'_> {
     /// For wake-ups and cache drops only: it runs on the store's thread and must not wait.
     pub fn after_commit(&mut self, act: impl FnOnce() + Send + 'static) {
         self.session.after_commit(Box::new(act));
+    }
+
+    /// Tells everybody in this process who listens to [`Db::announcements`](crate::Db::announcements) that something has
+    /// changed, once this unit is safely on disk; nobody is told of what is rolled back. No statement.
+    pub fn announce(&mut self, subject: Uuid) {
+        self.session.announce(Announcement { tenant: self.tenant, subject });
     }
 
     /// Tries something that may fail and goes on with the unit if it does; what it wrote is undone then.

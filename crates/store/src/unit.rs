@@ -12,6 +12,7 @@ use std::sync::atomic::{AtomicU8, Ordering};
 use munshi_types::TenantId;
 use tokio::sync::oneshot;
 
+use crate::announcement::{Announcement, Announcer};
 use crate::error::{Error, Result};
 use crate::lane::UnitLane;
 use crate::session::{CommitHook, UnitSession};
@@ -86,6 +87,8 @@ pub(crate) struct UnitOfWork {
     act: Option<UnitBody>,
     outcome: Option<Result<UnitAnswer>>,
     hooks: Vec<CommitHook>,
+    announced: Vec<Announcement>,
+    announcer: Announcer,
     reply: oneshot::Sender<Result<UnitAnswer>>,
     state: Arc<AtomicU8>,
 }
@@ -94,11 +97,22 @@ impl UnitOfWork {
     pub(crate) fn new(
         (scope, lane): (UnitScope, UnitLane),
         act: UnitBody,
+        announcer: Announcer,
     ) -> (Self, oneshot::Receiver<Result<UnitAnswer>>, UnitHandle) {
         let (reply, answer) = oneshot::channel();
         let state = Arc::new(AtomicU8::new(QUEUED));
         let claim = UnitHandle(state.clone());
-        let unit = Self { scope, lane, act: Some(act), outcome: None, hooks: Vec::new(), reply, state };
+        let unit = Self {
+            scope,
+            lane,
+            act: Some(act),
+            outcome: None,
+            hooks: Vec::new(),
+            announced: Vec::new(),
+            announcer,
+            reply,
+            state,
+        };
         (unit, answer, claim)
     }
 
@@ -137,6 +151,7 @@ impl UnitOfWork {
         };
         let verdict = if matches!(outcome, Ok(Ok(_))) { UnitVerdict::Commit } else { UnitVerdict::RollBack };
         self.hooks = session.take_hooks();
+        self.announced = session.take_announced();
         self.outcome = Some(outcome);
         verdict
     }
@@ -155,6 +170,7 @@ impl UnitOfWork {
                     tracing::error!("after-commit hook panicked");
                 }
             }
+            self.announced.into_iter().for_each(|one| self.announcer.tell(one));
         }
         // A caller that has gone away learns nothing; what was committed stays committed.
         let _gone = self.reply.send(outcome);

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use crate::support::{NOTES, Refusal, add, bodies, send};
-use munshi_store::{Error, JsonText, MIGRATIONS, Result, Vector, params};
+use munshi_store::{Announcement, Error, JsonText, MIGRATIONS, Result, Vector, params};
 use munshi_test_support::on_both_engines;
 use munshi_types::{Money, Timestamp};
 use uuid::Uuid;
@@ -279,6 +279,30 @@ on_both_engines! {
             }).await;
         }
         assert_eq!(count.load(Ordering::SeqCst), 1);
+    }
+
+    async fn a_unit_announces_what_it_did_once_and_only_after_its_commit(test: TestDb) {
+        let (tenant, mut heard) = (test.add_tenant("shop").await, test.db.announcements());
+        let [changed, lost, never] = [1, 2, 3].map(Uuid::from_u128);
+        for fail in [true, false] {
+            let _outcome: Result<()> = test.db.write(tenant, move |tx| {
+                if fail {
+                    tx.announce(never);
+                    return Err(Error::Misuse("told to".to_owned()));
+                }
+                tx.announce(changed);
+                let undone: Result<()> = tx.attempt(|tx| {
+                    tx.announce(lost);
+                    Err(Error::Misuse("undone".to_owned()))
+                });
+                assert!(undone.is_err());
+                tx.announce(changed);
+                add(tx, "done").map(drop)
+            }).await;
+        }
+        assert_eq!(heard.try_recv().unwrap(), Announcement { tenant, subject: changed });
+        assert!(heard.try_recv().is_err(), "once, and nothing of what was rolled back");
+        assert_eq!(test.db.read(tenant, bodies).await.unwrap(), ["done"]);
     }
 
     async fn a_reader_can_not_write(test: TestDb) {

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use munshi_store::{Db, PlatformTx, Tx, tenants};
 use munshi_types::tier::{TierKind, TierName, TierStatus};
-use munshi_types::{Tenant, TenantName};
+use munshi_types::{BindingId, Id, Tenant, TenantName, TierId};
 use serde::Serialize;
 use serde_json::Value;
 
@@ -66,6 +66,12 @@ pub async fn list_tiers(db: &Db, tenant: &TenantName) -> Result<Vec<StoredTier>>
 /// The same, in the tenant's own transaction.
 pub fn list_stored(tx: &mut Tx<'_>) -> Result<Vec<StoredTier>> {
     Ok(rows::load_all(tx)?.into_values().collect())
+}
+
+/// What a binding of the tenant is called.
+pub fn find_binding_name(tx: &mut Tx<'_>, binding: BindingId) -> Result<Option<TierName>> {
+    let found = rows::find_by_id(tx, TierId::from_uuid(binding.as_uuid()))?;
+    Ok(found.filter(|tier| tier.kind == TierKind::Binding).map(|tier| tier.name))
 }
 
 pub async fn load(db: &Db, tenant: &TenantName, kind: TierKind, name: &TierName) -> Result<TierHistory> {

@@ -1,8 +1,9 @@
 //! What a turn writes in the transactions of its acts, so that its own record never disagrees with them.
 
 use munshi_safety::acts::ActDecision;
-use munshi_safety::approvals::ApprovalExpiry;
+use munshi_safety::approvals::{Approval, ApprovalExpiry};
 use munshi_store::{Result, Tx};
+use munshi_types::PersonId;
 
 use crate::answer::ToolAnswer;
 
@@ -12,6 +13,12 @@ pub trait ActJournal: Send + Sync + 'static {
 
     /// With what came of it.
     fn record_answer(&self, tx: &mut Tx<'_>, answer: &ToolAnswer) -> Result<()>;
+
+    /// Before a question is held whose time is over. Whoever tells conversations of it holds these first, as whoever answers does, those
+    /// of the people above included, to whom it may go.
+    fn prepare_expiry(&self, _tx: &mut Tx<'_>, _approval: &Approval, _above: &[PersonId]) -> Result<()> {
+        Ok(())
+    }
 
     /// Nobody answered a question in time, or made use of an answer: it goes to somebody above, or its act is dropped.
     /// In the transaction that notes it, so that those whom it concerns are told if and only if it is so. Whoever keeps

@@ -68,5 +68,5 @@ pub use munshi_safety::pipeline::{ConnectorOrigin, ToolConnector};
 pub use registry::{Tool, ToolRegistry};
 pub use result::{Observation, ResultOrigin};
 pub use sweep::ActSweepReport;
-pub use tenant_tools::{TenantToolSource, TenantTools};
+pub use tenant_tools::{LostLogin, TenantToolSource, TenantTools};
 pub use tool_index::ToolIndex;

@@ -111,6 +111,9 @@ impl ToolDispatcher {
     ) -> Result<Option<ApprovalExpiryOutcome>> {
         let services = self.act_services.clone();
         let expiry = self.db.write(question.tenant, move |tx| -> Result<_> {
+            let Some(approval) = approvals::find(tx, question.approval)? else { return Ok(None) };
+            let above = approvals::resolve_approvers(tx, &services, &approval)?.above;
+            journal.prepare_expiry(tx, &approval, &above)?;
             let Some((expiry, untold)) = approvals::expire(tx, &services, question, now)? else {
                 return Ok(None);
             };

@@ -4,11 +4,20 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use munshi_store::Tx;
-use munshi_types::{PersonId, TenantId, Timestamp, ToolName};
+use munshi_types::{LoginLossId, PersonId, TenantId, Timestamp, ToolName};
 
 use crate::error::Result;
 use crate::registry::{Tool, ToolRegistry};
 use crate::tool_index::ToolIndex;
+
+/// A connector's login that its service takes no more.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct LostLogin {
+    /// This loss, and no other of the same connector.
+    pub id: LoginLossId,
+    pub connector: String,
+    pub lost_at: Timestamp,
+}
 
 /// Keeps the tools of each tenant. A set is never changed: a new one replaces it.
 pub trait TenantToolSource: Send + Sync {
@@ -37,6 +46,11 @@ pub trait TenantToolSource: Send + Sync {
     /// When we were last let in there.
     fn find_login_time(&self, _tx: &mut Tx<'_>, _connector: &str) -> Result<Option<Timestamp>> {
         Ok(None)
+    }
+
+    /// Where we were let in and are no more, until somebody logs in again; the oldest first.
+    fn list_lost_logins(&self, _tx: &mut Tx<'_>) -> Result<Vec<LostLogin>> {
+        Ok(Vec::new())
     }
 }
 

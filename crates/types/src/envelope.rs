@@ -1,11 +1,11 @@
-//! One shape for what comes in and one for what goes out, whatever the channel.
+//! One shape for what comes in, whatever the channel, and where an answer to it goes.
 
 use serde::{Deserialize, Serialize};
 
 use crate::clock::Timestamp;
 use crate::id::{MessageId, PersonId};
 use crate::tenant::TenantName;
-use crate::tier::{Channel, LanguageCode, RoutingKey, TierName};
+use crate::tier::{Channel, RoutingKey, TierName};
 
 /// A message as it came. A channel makes it after it has checked the signature; nothing in it is trusted further than
 /// the channel proved it.
@@ -103,18 +103,6 @@ pub struct AttachedFile {
 pub struct ReplyAddress {
     pub channel: Channel,
     pub address: String,
-}
-
-/// A message on its way out. Its id is the key under which sending it again is harmless.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct OutboundMessage {
-    pub id: MessageId,
-    pub to: ReplyAddress,
-    pub text: String,
-    #[serde(default)]
-    pub suggestions: Vec<String>,
-    #[serde(default)]
-    pub language: Option<LanguageCode>,
 }
 
 #[cfg(test)]

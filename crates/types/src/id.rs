@@ -100,6 +100,12 @@ macro_rules! for_each_id {
             CodeId = "code";
             /// One handing on of a conversation.
             HandoffId = "handoff";
+            /// One time that somebody of the business took a conversation over.
+            HoldId = "hold";
+            /// Something that a colleague told the agent of a conversation.
+            WhisperId = "whisper";
+            /// Somebody's place in the line for a human.
+            HumanRequestId = "request for a human";
             /// A turn's durable work.
             RunId = "run";
             /// One process that works on runs, from its start to its end.
@@ -114,6 +120,8 @@ macro_rules! for_each_id {
             ProposalId = "proposal";
             /// Something that a pack's heartbeat found, from its first beat to its last.
             AlertId = "alert";
+            /// A connector's login that its service takes no more, until the next.
+            LoginLossId = "lost login";
             /// Something that came from outside for a pack, by a webhook or a poll.
             DeliveryId = "delivery";
             /// A file that somebody gave, sealed, by its content.

@@ -11,7 +11,7 @@
 //! - [`tier`]: [`Human`](tier::Human), [`Team`](tier::Team), [`Agent`](tier::Agent), [`Binding`](tier::Binding)
 //! - [`tool`]: [`ToolSpec`], all that is known of a tool; [`ConsentPurposeName`]: what somebody is asked to agree to
 //! - [`attachment`]: what a reply carries beside its words
-//! - [`envelope`]: [`InboundMessage`] and [`OutboundMessage`], one shape for every channel
+//! - [`envelope`]: [`InboundMessage`], one shape for every channel; [`outbound`]: [`OutboundMessage`], what leaves, and why
 //! - [`money`]: [`Money`] in whole paise
 //! - [`language`]: [`Language`] and [`Script`]; `name`: the form of short names; `invisible`: letters that hide
 //! - [`word_list`]: the lines of lexicons, phrases and other lists that are compiled in
@@ -27,6 +27,7 @@ mod invisible;
 pub mod language;
 pub mod money;
 mod name;
+pub mod outbound;
 pub mod policy;
 pub mod random;
 pub mod tenant;
@@ -37,17 +38,17 @@ pub mod word_list;
 
 pub use clock::{Clock, FakeClock, SystemClock, Timestamp};
 pub use consent::{ConsentPurposeName, ConsentPurposeNameError};
-pub use envelope::{
-    AttachedFile, ClientScreen, InboundMessage, InboundSender, InboundTarget, OutboundMessage, ReplyAddress,
-};
+pub use envelope::{AttachedFile, ClientScreen, InboundMessage, InboundSender, InboundTarget, ReplyAddress};
 pub use id::{
     ActId, AlertId, ApprovalId, BindingId, BlobId, CallId, CodeId, ConsentId, DataKeyId, DeliveryId, EntryId,
-    ErasureId, HandoffId, HolderId, Id, IdError, IdGenerator, JobId, KeyId, LeaseId, LinkId, MessageId,
-    OperatorId, PersonId, ProposalId, ReservationId, RunId, SessionId, SignInId, TenantId, TierId,
+    ErasureId, HandoffId, HoldId, HolderId, HumanRequestId, Id, IdError, IdGenerator, JobId, KeyId, LeaseId,
+    LinkId, LoginLossId, MessageId, OperatorId, PersonId, ProposalId, ReservationId, RunId, SessionId,
+    SignInId, TenantId, TierId, WhisperId,
 };
 pub use invisible::is_invisible;
 pub use language::{Language, LanguageError, Script};
 pub use money::{Money, MoneyError};
+pub use outbound::{OutboundAttachment, OutboundMessage, OutboundPurpose, OutboundTemplate};
 pub use policy::{Autonomy, Conduct, Reach, ScopeGlob, ScopeGlobError};
 pub use random::{Random, SeededRandom, SystemRandom};
 pub use tenant::{Tenant, TenantName, TenantNameError, TenantStatus, Zone, ZoneError};

@@ -160,6 +160,10 @@ pub struct SendArguments {
     pub to: String,
     /// The argument that names a template, where the words are not free.
     pub template: Option<String>,
+    /// The audience that everybody is in whom it can send to, such as the contacts of a pack's own books; none where who it is says
+    /// nothing of that. Such a tool makes its words when it sends: where somebody had to be asked, it is refused.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub audience: Option<String>,
 }
 
 /// The tool that searches where another found nothing.

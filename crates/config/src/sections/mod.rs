@@ -1,6 +1,7 @@
 //! One file per section. A key is one entry there: its doc, its kind and its default.
 //! A section that stands many times has no defaults but examples.
 
+mod alerts;
 mod audit;
 mod blobs;
 mod budget;
@@ -9,6 +10,7 @@ mod data;
 mod jobs;
 mod keys;
 mod log;
+mod mail;
 mod models;
 mod routes;
 mod runs;
@@ -19,6 +21,7 @@ mod telemetry;
 mod vault;
 mod web;
 
+pub use alerts::AlertsSection;
 pub use audit::AuditSection;
 pub use blobs::BlobsSection;
 pub use budget::{BudgetSection, TenantPlan};
@@ -27,6 +30,7 @@ pub use data::DataSection;
 pub use jobs::JobsSection;
 pub use keys::KeysSection;
 pub use log::{LogFormat, LogSection};
+pub use mail::{MailSection, MailSecurityChoice};
 pub use models::{
     ConfiguredModel, JsonModeChoice, ModelSize, ModelWire, ModelsSection, OutputLimitChoice, ProviderChoice,
     ThinkingModeChoice,

@@ -18,9 +18,13 @@ section! {
         /// Rate limit per client address: requests per minute without a valid key, plus visitors' messages; ten times
         /// as many per day. Raise it where many people share an address.
         address_requests_per_minute: CountKind<1, 10_000_000> = 20,
-        /// Maximum open connections per client address; further ones are closed at once. This machine and the proxies
-        /// in `web.proxies` are exempt.
-        connections_per_address: CountKind<1, 100_000> = 256,
+        /// Maximum open connections; further ones wait. Each open page holds one for its stream, and each takes a file
+        /// descriptor.
+        max_connections: CountKind<16, 1_000_000> = 20_000,
+        /// Maximum open connections per client address; further ones are closed at once. Each open page holds one, and a
+        /// mobile operator puts thousands of phones behind one address. This machine and the proxies in `web.proxies` are
+        /// exempt.
+        connections_per_address: CountKind<1, 100_000> = 4096,
         /// Whether anyone who reaches the port may read /metrics and the details of /readyz. Otherwise only programs on
         /// this machine and a signed-in keeper may.
         public_metrics: FlagKind = false,

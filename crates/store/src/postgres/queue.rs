@@ -217,6 +217,7 @@ mod tests {
     use uuid::Uuid;
 
     use super::*;
+    use crate::announcement::Announcer;
     use crate::error::{Error, Result as StoreResult};
     use crate::session::UnitSession;
     use crate::unit::{UnitAnswer, UnitHandle, UnitOfWork, erase_types};
@@ -230,7 +231,7 @@ mod tests {
     fn write_in(tenant: u128, lane: UnitLane) -> (QueuedUnit, Held) {
         let scope = UnitScope::Tenant(TenantId::from_uuid(Uuid::from_u128(tenant)));
         let act = erase_types::<(), Error>(|_: &mut UnitSession| Ok(()));
-        let (work, answer, claim) = UnitOfWork::new((scope, lane), act);
+        let (work, answer, claim) = UnitOfWork::new((scope, lane), act, Announcer::default());
         (QueuedUnit { work, access: UnitAccess::Write }, (answer, claim))
     }
 

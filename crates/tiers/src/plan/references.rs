@@ -153,6 +153,13 @@ fn check_team(draft: &TierDraft, team: &Team, after: &PlannedTenant, problems: &
         }
         problems.extend(check_exists(draft, &path, kind, name, after));
     }
+    let Some(next) = &team.escalation.unanswered else { return };
+    let is_named = team.handoffs.iter().any(|way| way.to == Destination::Team(next.clone()));
+    if !is_named {
+        let what = format!("team {} may not hand conversations to team {next}", draft.name);
+        let hint = format!("add a handoff to \"{next}\", or remove `unanswered`: the agent goes on then");
+        problems.push(draft.problem("escalation.unanswered", what).hint(hint));
+    }
 }
 
 fn check_agent(draft: &TierDraft, after: &PlannedTenant) -> Option<FolderProblem> {

@@ -14,6 +14,7 @@ use super::report::{PromptReport, PromptSection};
 use super::static_prompt::StaticPrompt;
 use super::text::{UntrustedText, count_prompt_tokens};
 use super::turn_context::TurnContext;
+use super::whispers;
 
 /// A prompt, ready for the gateway.
 #[derive(Clone, Debug)]
@@ -52,13 +53,15 @@ const LAST_STATIC: usize = 2;
 pub fn assemble(static_prompt: &StaticPrompt, turn: &TurnContext) -> Result<AssembledPrompt, PromptTooLarge> {
     let mut report = static_prompt.report().clone();
     let now = envelope::write(&turn.envelope, static_prompt.speech());
-    let now_tokens = count_prompt_tokens(&now);
+    let whispered = whispers::write(&turn.whispers);
+    let (now_tokens, whispered_tokens) = (count_prompt_tokens(&now), whispered.tokens());
     let tools = connector_tools::collect_tools(static_prompt, turn, &mut report);
-    let fitted = fit(static_prompt, turn, now_tokens, &mut report)?;
-    report.add(PromptSection::Envelope, now_tokens);
+    let fitted = fit(static_prompt, turn, (now_tokens, whispered_tokens), &mut report)?;
+    report.add(PromptSection::Envelope, now_tokens + whispered_tokens);
     report.shares.sort_by_key(|share| share.section);
     let mut marks = Vec::new();
     let mut system = static_prompt.system().to_vec();
+    let now = now + whispered.as_str();
     system.push(render_turn_context(turn, &fitted, &now, &mut marks));
     let messages = messages(turn, &fitted, &mut marks);
     let mut breakpoints = vec![CacheBreakpoint::AfterSystem(LAST_STATIC, CacheLifetime::OneHour)];

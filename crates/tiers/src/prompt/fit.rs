@@ -64,7 +64,7 @@ pub(super) struct FittedContext {
 pub(super) fn fit(
     static_prompt: &StaticPrompt,
     turn: &TurnContext,
-    envelope: u32,
+    (envelope, whispered): (u32, u32),
     report: &mut PromptReport,
 ) -> Result<FittedContext, PromptTooLarge> {
     let budgets = static_prompt.budgets();
@@ -72,7 +72,7 @@ pub(super) fn fit(
     let mut fitting = Fitting::new(turn, report);
     fitting.apply_policies(static_prompt);
     fitting.apply_section_budgets(budgets, envelope);
-    let outside = fixed.saturating_add(envelope).saturating_add(fitting.words);
+    let outside = fixed.saturating_add(envelope).saturating_add(whispered).saturating_add(fitting.words);
     let most = fitting.report.most;
     let tiers = outside.saturating_add(LEAST.min(fitting.message + WRAPPING)) > most;
     let room = budgets.dynamic.min(most.saturating_sub(outside));

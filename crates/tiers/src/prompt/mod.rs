@@ -32,6 +32,7 @@ pub mod report;
 pub mod static_prompt;
 pub mod text;
 pub mod turn_context;
+mod whispers;
 
 pub use assemble::{AssembledPrompt, assemble};
 pub use fence::FenceKey;

@@ -25,6 +25,8 @@ pub struct TurnContext {
     /// The conversation before this message, the oldest first.
     pub history: Vec<PromptTurn>,
     pub message: UtteranceText,
+    /// What colleagues tell the persona of it, which the person does not see.
+    pub whispers: Vec<UntrustedText>,
     /// What tools were asked in this turn and what they answered, the oldest first.
     pub exchanges: Vec<PromptExchange>,
     /// What the tenant calls things.
@@ -57,6 +59,7 @@ impl TurnContext {
             summary: None,
             history: Vec::new(),
             message,
+            whispers: Vec::new(),
             exchanges: Vec::new(),
             words: Vec::new(),
             tools: Vec::new(),

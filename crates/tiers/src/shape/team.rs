@@ -1,6 +1,6 @@
 //! `teams/NAME.md`
 
-use super::word_forms::{DESTINATION, NAME, TOOL, WORD};
+use super::word_forms::{DESTINATION, HOLIDAY, HOURS, NAME, TOOL, WORD};
 use super::{GUARDRAILS, RULES, TierField, ValueShape, optional, required};
 
 pub(super) const FIELDS: &[TierField] = &[
@@ -46,6 +46,27 @@ pub(super) const FIELDS: &[TierField] = &[
 const ESCALATION: &[TierField] = &[
     optional("to", ValueShape::Text, "Who takes over, as text."),
     optional("when", ValueShape::List(&ValueShape::Text), "Conditions, one sentence each."),
+    optional(
+        "hours",
+        ValueShape::List(&ValueShape::Word(&HOURS)),
+        "When people are there, by the tenant's clock; default always.",
+    ),
+    optional("holidays", ValueShape::List(&ValueShape::Word(&HOLIDAY)), "Days on which nobody is there."),
+    optional(
+        "answer_within",
+        ValueShape::Number { least: 1, most: 1440 },
+        "Minutes that somebody waits who asked for a person, or wrote to the one who came; default until one answers.",
+    ),
+    optional(
+        "unanswered",
+        ValueShape::Word(&NAME),
+        "The team that goes on then, one that `handoffs` names; default the agent goes on.",
+    ),
+    optional(
+        "held_drafts",
+        ValueShape::Flag,
+        "Propose an answer to each message to whoever has the conversation in hand; default false.",
+    ),
 ];
 
 const HANDOFF: &[TierField] = &[

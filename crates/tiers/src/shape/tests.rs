@@ -13,11 +13,19 @@ fn sample(shape: &ValueShape) -> Value {
     match shape {
         ValueShape::Text => Value::from("some text"),
         ValueShape::Word(form) => {
-            let words = ["meera", "number:+919812345678", "search", "hi", "default"];
+            let words = [
+                "meera",
+                "number:+919812345678",
+                "search",
+                "hi",
+                "default",
+                "mon-fri 10:00-18:00",
+                "2026-11-16",
+            ];
             Value::from(words.into_iter().find_map(|word| (form.read)(word).ok()).unwrap())
         }
         ValueShape::Number { least, .. } => Value::from(*least),
-        ValueShape::Flag => Value::from(false),
+        ValueShape::Flag => Value::from(true),
         ValueShape::Choice(words) => Value::from(words[words.len() - 1]),
         ValueShape::List(inner) => Value::from(vec![sample(inner)]),
         ValueShape::Table(fields) => Value::Object(full(fields)),

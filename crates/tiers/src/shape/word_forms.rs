@@ -2,7 +2,7 @@
 
 use munshi_llm::gateway::Capability;
 use munshi_toml::render_hint;
-use munshi_types::tier::{Destination, LanguageCode, RoutingKey, TierName, TierRef};
+use munshi_types::tier::{Destination, Holiday, LanguageCode, OpeningHours, RoutingKey, TierName, TierRef};
 use munshi_types::{ConnectorName, ScopeGlob, ToolName};
 
 use super::WordForm;
@@ -32,6 +32,20 @@ pub(super) const DESTINATION: WordForm = WordForm {
     expects: "a team's name such as \"support\", \"binding/NAME\" or \"person\"",
     pattern: Some("^((team|binding)/)?[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$"),
     read: normalize::<Destination>,
+};
+
+pub(super) const HOURS: WordForm = WordForm {
+    expects: "days and times such as \"mon-fri 10:00-18:00\"",
+    pattern: Some(
+        "^(mon|tue|wed|thu|fri|sat|sun)(-(mon|tue|wed|thu|fri|sat|sun))? [0-2][0-9]:[0-5][0-9]-[0-2][0-9]:[0-5][0-9]$",
+    ),
+    read: normalize::<OpeningHours>,
+};
+
+pub(super) const HOLIDAY: WordForm = WordForm {
+    expects: "a day such as \"2026-11-19\"",
+    pattern: Some("^[0-9]{4}-[0-1][0-9]-[0-3][0-9]$"),
+    read: normalize::<Holiday>,
 };
 
 pub(super) const TOOL: WordForm = WordForm {

@@ -60,6 +60,7 @@ pub(crate) fn moment(message: &str) -> TurnContext {
         summary: None,
         history: Vec::new(),
         message: UtteranceText::new(message),
+        whispers: Vec::new(),
         exchanges: Vec::new(),
         words: Vec::new(),
         tools: Vec::new(),

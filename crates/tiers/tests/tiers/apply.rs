@@ -113,6 +113,15 @@ on_both_engines! {
         assert_eq!(made, None);
     }
 
+    async fn who_goes_on_when_nobody_comes_is_a_team_that_handoffs_name(test: TestDb) {
+        let shop = Shop::new("sharma");
+        shop.edit("teams/counter.md", "to = \"the owner\"\n", "to = \"the owner\"\nunanswered = \"counter\"\n");
+        let told = problems(shop.apply(&test).await.unwrap_err());
+        assert!(told.contains("escalation.unanswered: team counter may not hand conversations to team counter"), "{told}");
+        shop.edit("teams/counter.md", "unanswered = \"counter\"", "unanswered = \"complaints\"");
+        shop.apply(&test).await.unwrap();
+    }
+
     async fn what_is_gone_stays_until_it_is_pruned_and_comes_back(test: TestDb) {
         let shop = Shop::new("sharma");
         shop.apply(&test).await.unwrap();

@@ -9,7 +9,7 @@ use munshi_safety::approvals::{
     self, Approval, ApprovalAnswerOutcome, ApprovalCoverage, ApprovalDecision as Said,
 };
 use munshi_safety::pipeline::{ActConcern, ConsentGiver, ConsentReason, TaintSource};
-use munshi_store::Db;
+use munshi_store::{Db, Tx, params};
 use munshi_test_support::{TestDb, on_both_engines};
 use munshi_tools::{ActSweepReport, NoActJournal, ToolAnswer};
 use munshi_types::{Clock, Timestamp};
@@ -209,6 +209,41 @@ on_both_engines! {
         assert!(matches!(shop.call(message("98123 45678", "due")).await, ToolAnswer::Done(_)));
         assert!(matches!(shop.call(message("98123 45678", "pay me at once")).await, ToolAnswer::Waiting(_)));
         assert!(matches!(shop.call(message("9800000000", "due")).await, ToolAnswer::Waiting(_)));
+    }
+
+    async fn a_share_of_the_day_is_taken_once_by_what_goes_unasked_alone(test: TestDb) {
+        let (shop, now) = (Shop::open(&test).await, test.clock.now());
+        let customer = Person { tags: vec!["customers".to_owned()], ..Person::new(&test.ids, "Raju", now) };
+        test.db.write(shop.tenant, move |tx| {
+            persons::upsert(tx, &customer)?;
+            persons::add_address(tx, customer.id, &ContactAddress::phone("9812345678").unwrap())
+        }).await.unwrap();
+        let authorised = "[connectors.elsewhere]\nautonomy = \"act\"\nwrite = [\"*\"]\n\
+                          [[messages]]\ntool = \"message\"\ntemplate = \"due\"\naudience = \"customers\"\nper_day = 2\n";
+        shop.set_policy(&test.db, authorised, now).await;
+        let message = || shop.want("message", json!({ "to": "98123 45678", "text": "due" }));
+        // Somebody is asked for another reason, as often as it is tried: that takes no share.
+        for _ in 0..3 {
+            let mut unusual = message();
+            unusual.concerns = vec![ActConcern { phrase: "ask-large-amount".to_owned(), slots: Vec::new() }];
+            assert!(matches!(shop.call(unusual).await, ToolAnswer::Waiting(_)));
+        }
+        let taken = "SELECT count(*) FROM unasked_messages WHERE tenant_id = $1";
+        let count = async || {
+            let read = move |tx: &mut Tx<'_>| tx.one(taken, params![], |row| row.get::<i64>(0));
+            test.db.read(shop.tenant, read).await.unwrap()
+        };
+        assert_eq!(count().await, 0);
+        // At once, as two nodes would.
+        let answers = tokio::join!(shop.call(message()), shop.call(message()), shop.call(message()), shop.call(message()));
+        let answers = [answers.0, answers.1, answers.2, answers.3];
+        let done = answers.iter().filter(|answer| matches!(answer, ToolAnswer::Done(_))).count();
+        assert_eq!((done, count().await), (2, 2), "{answers:?}");
+        assert!(matches!(shop.call(message()).await, ToolAnswer::Waiting(_)));
+        test.clock.advance(Duration::from_secs(24 * 3600 - 1));
+        assert!(matches!(shop.call(message()).await, ToolAnswer::Waiting(_)), "the day is not over");
+        test.clock.advance(Duration::from_secs(2));
+        assert!(matches!(shop.call(message()).await, ToolAnswer::Done(_)));
     }
 
     async fn a_yes_reaches_no_further_than_whoever_had_to_say_it(test: TestDb) {

@@ -266,7 +266,7 @@ pub(crate) fn registry(folder: &Path, death: Death) -> ToolRegistry {
     add(&mut registry, spec("fax", Effect::Once), foreign(), far(&plain, false));
     let danger = ToolSpec { dangerous: true, dry_run: true, ..spec("wipe", Effect::Keyed) };
     add(&mut registry, danger, foreign(), far(&World::at(folder, death, true), false));
-    let sending = SendArguments { to: "to".to_owned(), template: Some("text".to_owned()) };
+    let sending = SendArguments { to: "to".to_owned(), template: Some("text".to_owned()), audience: None };
     let mut message = ToolSpec { sends: Some(sending), ..spec("message", Effect::Keyed) };
     message.parameters["required"] = json!(["to"]);
     message.parameters["properties"]["mood"] = json!({ "enum": ["hangs"] });

@@ -11,6 +11,7 @@ mod guardrail;
 mod human;
 mod memory;
 mod name;
+mod opening_hours;
 mod routing;
 mod team;
 
@@ -21,5 +22,6 @@ pub use guardrail::GuardrailRef;
 pub use human::{Human, HumanLanguages, HumanVoice, LanguageCode, LanguageLock};
 pub use memory::{MemoryPolicy, MemoryScope, RecallMode, Retrieval};
 pub use name::{TierKind, TierName, TierNameError, TierStatus};
+pub use opening_hours::{Holiday, Opening, OpeningHours, find_opening};
 pub use routing::{RoutingKey, RoutingKeyError, RoutingKeyKind};
 pub use team::{Destination, Escalation, Handoff, Register, Team};

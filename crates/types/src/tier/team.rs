@@ -7,7 +7,7 @@ use std::str::FromStr;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::{GuardrailRef, TierName};
+use super::{GuardrailRef, Holiday, OpeningHours, TierName};
 use crate::tool::ToolName;
 
 /// What the job is and how it is done. Owns register, the choice of tools and the depth of recall.
@@ -68,6 +68,21 @@ pub struct Escalation {
     pub to: String,
     /// Each a sentence: `somebody is hurt`.
     pub when: Vec<String>,
+    /// When people are there, by the tenant's clock; none means always.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub hours: Vec<OpeningHours>,
+    /// Days on which nobody is.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub holidays: Vec<Holiday>,
+    /// In minutes: so long somebody is let wait who asked for a person, or wrote to the one who came; none means until one answers.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub answer_within: Option<u16>,
+    /// The team that goes on then; none leaves it to the agent.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub unanswered: Option<TierName>,
+    /// Whether whoever has a conversation in hand is proposed an answer to each message; else the agent is silent meanwhile.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub held_drafts: bool,
 }
 
 /// One allowed way on.

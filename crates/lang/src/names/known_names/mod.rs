@@ -5,13 +5,14 @@
 
 #[cfg(test)]
 mod tests;
+mod words;
 
-use std::collections::{HashMap, HashSet};
 use std::hash::Hasher;
 use std::ops::Range;
 
 use munshi_types::Script;
 
+use self::words::KnownWords;
 use super::script_endings::{self, DOUBTFUL};
 use super::{NameWord, SAME, is_honorific, word_score};
 use crate::fold;
@@ -124,7 +125,7 @@ struct Known {
 pub struct KnownNameSpan {
     /// The name without its ending.
     pub range: Range<usize>,
-    /// Its place among [`KnownNameFinder::names`]; none when the word is only like a known one.
+    /// Its place, as [`KnownNameFinder::name`] asks for it; none when the word is only like a known one.
     pub name: Option<usize>,
     /// The name was cut off before a vowel that its last consonant carries unwritten: ರಮೇಶ್, ರಮೇಶನಿಗೆ.
     pub inherent: bool,
@@ -133,14 +134,7 @@ pub struct KnownNameSpan {
 /// Words of known names, ready to be found. Built once for a list, read for every text.
 #[derive(Clone, Debug, Default)]
 pub struct KnownNameFinder {
-    names: Vec<String>,
-    known: Vec<Known>,
-    /// For every word the first that is the same name in another script, or itself.
-    roots: Vec<usize>,
-    spelled: HashMap<String, usize>,
-    bones: HashMap<String, Vec<usize>>,
-    /// The sums of those bones, so that most words are let go at once.
-    sums: HashSet<u64>,
+    words: KnownWords,
 }
 
 /// What one word of a text is.
@@ -155,7 +149,13 @@ struct Verdict {
 impl KnownNameFinder {
     /// From names, each with whose it is.
     pub fn new<'n>(names: impl IntoIterator<Item = (u32, &'n str)>) -> Self {
-        let mut spotter = Self::default();
+        Self { words: Self::default().with_names(names).words.share() }
+    }
+
+    /// The same with more names behind those it has, as if it was built from all of them. The work is that of the new ones.
+    #[must_use]
+    pub fn with_names<'n>(&self, names: impl IntoIterator<Item = (u32, &'n str)>) -> Self {
+        let mut spotter = self.clone();
         for (owner, name) in names {
             let words = split_words(name);
             let alone = words.len() == 1;
@@ -166,9 +166,9 @@ impl KnownNameFinder {
         spotter
     }
 
-    /// The words as their owners spell them.
-    pub fn names(&self) -> &[String] {
-        &self.names
+    /// A word as its owner spells it, by its place.
+    pub fn name(&self, at: usize) -> Option<&str> {
+        self.words.name(at)
     }
 
     fn add(&mut self, text: &str, script: Option<Script>, owner: u32, alone: bool) {
@@ -176,7 +176,7 @@ impl KnownNameFinder {
         if plain.chars().count() < 2 {
             return;
         }
-        if let Some(known) = self.spelled.get(&plain).and_then(|at| self.known.get_mut(*at)) {
+        if let Some(known) = self.words.find_spelled(&plain).and_then(|at| self.words.known_mut(at)) {
             known.alone |= alone;
             if known.owners.last() != Some(&owner) {
                 known.owners.push(owner);
@@ -184,37 +184,31 @@ impl KnownNameFinder {
             return;
         }
         let word = script.and_then(|_| NameWord::new(&plain));
-        let at = self.names.len();
-        if let Some(word) = &word {
-            self.sums.insert(hash_bytes(word.bones.as_bytes()).finish());
-            self.bones.entry(word.bones.clone()).or_default().push(at);
-        }
-        let weight = weight(&plain);
-        self.names.push(text.chars().filter(|letter| !crate::token::is_unseen(*letter)).collect());
-        self.known.push(Known { word, script, weight, alone, owners: vec![owner] });
-        self.spelled.insert(plain, at);
-        self.roots.push(self.find_root(at));
+        let name = text.chars().filter(|letter| !crate::token::is_unseen(*letter)).collect();
+        let known = Known { word, script, weight: weight(&plain), alone, owners: vec![owner] };
+        let at = self.words.push(plain, name, known);
+        self.words.set_last_root(self.find_root(at));
     }
 
     /// The word that stands for a name in all its scripts.
     pub fn root(&self, name: usize) -> usize {
-        self.roots.get(name).copied().unwrap_or(name)
+        self.words.root(name).unwrap_or(name)
     }
 
     /// A name as it is spelled in each script that is known of it.
     pub fn spellings(&self, name: usize) -> impl Iterator<Item = (Option<Script>, &str)> {
         let root = self.root(name);
-        let same = self.roots.iter().enumerate().filter(move |(_, other)| **other == root);
-        same.filter_map(|(at, _)| Some((self.known.get(at)?.script, self.names.get(at)?.as_str())))
+        let same = self.words.roots().enumerate().filter(move |(_, other)| *other == root);
+        same.filter_map(|(at, _)| Some((self.words.known(at)?.script, self.words.name(at)?)))
     }
 
     fn find_root(&self, at: usize) -> usize {
         let same = || {
-            let known = self.known.get(at)?;
+            let known = self.words.known(at)?;
             let word = known.word.as_ref()?;
-            let earlier = self.bones.get(&word.bones)?.iter().copied().take_while(|other| *other < at);
+            let earlier = self.words.list_alike(&word.bones).take_while(|other| *other < at);
             earlier.filter(|other| self.root(*other) == *other).find(|other| {
-                self.known.get(*other).is_some_and(|other| {
+                self.words.known(*other).is_some_and(|other| {
                     let score = other.word.as_ref().map_or(0.0, |other| word_score(word, other));
                     let owned = other.owners.iter().any(|owner| known.owners.contains(owner));
                     other.script != known.script && (score >= SAME || (owned && score >= ACROSS))
@@ -231,7 +225,7 @@ impl KnownNameFinder {
 
     /// As [`find`](Self::find), for a text whose words are known.
     pub fn find_in(&self, words: &TextWords<'_>) -> Vec<KnownNameSpan> {
-        if self.names.is_empty() {
+        if self.words.is_empty() {
             return Vec::new();
         }
         let verdicts: Vec<Option<Verdict>> =
@@ -259,13 +253,13 @@ impl KnownNameFinder {
             verdict
                 .by
                 .iter()
-                .filter_map(|at| self.known.get(*at))
+                .filter_map(|at| self.words.known(*at))
                 .flat_map(|known| known.owners.iter().copied())
                 .collect()
         };
         // Only weak words ask, and those are few.
         let weak = |known: &Known| known.weight != Weight::Name;
-        if !one.by.iter().filter_map(|at| self.known.get(*at)).any(weak) || one.by == other.by {
+        if !one.by.iter().filter_map(|at| self.words.known(*at)).any(weak) || one.by == other.by {
             return false;
         }
         let others = owners(other);
@@ -284,16 +278,16 @@ impl KnownNameFinder {
             }
         };
         let exact = |at: &usize| {
-            let known = self.known.get(*at);
+            let known = self.words.known(*at);
             known.is_some_and(|known| {
                 known.script != Some(Script::Latin) && known.alone && self.is_spelled(said, *at)
             })
         };
-        verdict.by.iter().filter_map(|at| self.known.get(*at)).any(speaks) || verdict.by.iter().any(exact)
+        verdict.by.iter().filter_map(|at| self.words.known(*at)).any(speaks) || verdict.by.iter().any(exact)
     }
 
     fn is_spelled(&self, said: &str, at: usize) -> bool {
-        self.spelled.get(&PlainWord::new(said).text) == Some(&at)
+        self.words.find_spelled(&PlainWord::new(said).text) == Some(at)
     }
 
     /// What a word is by itself.
@@ -303,8 +297,8 @@ impl KnownNameFinder {
             parts: vec![KnownNameSpan { range: 0..text.len(), name: at, inherent: false }],
             by,
         };
-        if let Some(at) = self.spelled.get(&plain.text) {
-            return Some(whole(Some(*at), vec![*at]));
+        if let Some(at) = self.words.find_spelled(&plain.text) {
+            return Some(whole(Some(at), vec![at]));
         }
         let script = script?;
         let word = NameWord::new(&plain.text).filter(|word| word.fold.len() < 60)?;
@@ -329,7 +323,7 @@ impl KnownNameFinder {
         let known = |sum: FnvHasher, more: &[u8]| {
             let mut sum = sum;
             sum.write(more);
-            self.sums.contains(&sum.finish())
+            self.words.has_sum(sum.finish())
         };
         let mut sum = FnvHasher::default();
         bones.bytes().any(|bone| {
@@ -342,7 +336,7 @@ impl KnownNameFinder {
     /// is known in Tamil letters alone says little of a word in others.
     fn is_sure(&self, at: usize, word: &NameWord, score: f32) -> bool {
         let voiceless =
-            self.known.get(at).and_then(|known| known.word.as_ref()).is_some_and(|known| known.voiceless);
+            self.words.known(at).and_then(|known| known.word.as_ref()).is_some_and(|known| known.voiceless);
         score >= 1.0 || (score >= SAME && (word.voiceless || !voiceless))
     }
 
@@ -360,15 +354,14 @@ impl KnownNameFinder {
 
     /// The known word that a word is, in this or another script.
     fn find_best(&self, word: &NameWord, script: Script) -> Option<(usize, f32)> {
-        let alike = self.bones.get(&word.bones)?;
-        let scored = alike.iter().filter_map(|at| {
-            let known = self.known.get(*at)?;
+        let scored = self.words.list_alike(&word.bones).filter_map(|at| {
+            let known = self.words.known(at)?;
             let other = known.word.as_ref()?;
             let score = word_score(word, other);
             let least = if known.script == Some(script) { SAME } else { ACROSS };
             // Two letters are a name only as they are spelled.
             let short = word.fold.len() < 3 && known.script == Some(script);
-            (score >= least && !short).then_some((*at, score))
+            (score >= least && !short).then_some((at, score))
         });
         scored.max_by(|one, other| one.1.total_cmp(&other.1).then(other.0.cmp(&one.0)))
     }
@@ -409,7 +402,7 @@ impl KnownNameFinder {
         }
         (3..=plain.text.len() - 3).rev().filter(|to| plain.text.is_char_boundary(*to)).find_map(|to| {
             let (front, rest) = plain.text.split_at(to);
-            let (one, other) = (*self.spelled.get(front)?, *self.spelled.get(rest)?);
+            let (one, other) = (self.words.find_spelled(front)?, self.words.find_spelled(rest)?);
             let place = plain.original_offset(to, text.len());
             let part = |range, name| KnownNameSpan { range, name: Some(name), inherent: false };
             let parts = vec![part(0..place, one), part(place..text.len(), other)];
@@ -423,7 +416,7 @@ impl KnownNameFinder {
         let sign = rest.chars().next().is_some_and(script_endings::is_sign);
         let bare = front.chars().last().is_some_and(script_endings::is_consonant);
         let open = || {
-            let spelled = self.spelled.get(front).map(|at| (*at, 1.0));
+            let spelled = self.words.find_spelled(front).map(|at| (at, 1.0));
             spelled
                 .or_else(|| self.find_best(&NameWord::new(front)?, script))
                 .map(|(at, score)| (at, score, false))

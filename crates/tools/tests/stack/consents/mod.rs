@@ -278,7 +278,7 @@ on_both_engines! {
         let consent = lender.consents().await.remove(0);
         assert_eq!((consent.words.as_str(), consent.purpose.as_str()), (WORDS, "credit_check"));
         let days = consent.ends_at.since(consent.given_at);
-        assert_eq!((consent.approval, days), (question.id, Duration::from_secs(30 * 24 * 3600)));
+        assert_eq!((consent.approval, days), (Some(question.id), Duration::from_secs(30 * 24 * 3600)));
         let act = lender.shop.act(&test.db, question.act).await.unwrap();
         assert_eq!(act.consent, Some(consent.id));
         assert!(matches!(lender.ask("own_score").await, ToolAnswer::Done(_)), "once is enough for a purpose");

@@ -242,7 +242,8 @@ pub(super) fn registry(world: &Outside) -> ToolRegistry {
     add(danger, foreign());
     add(ToolSpec { money: true, cost: Some(COST), ..spec("pay", Effect::Keyed, "mail.pay") }, foreign());
     add(ToolSpec { cost: Some(COST), ..spec("look_paid", Effect::Keyed, "mail.paid") }, foreign());
-    let sends = Some(SendArguments { to: "to".to_owned(), template: Some("text".to_owned()) });
+    let sends =
+        Some(SendArguments { to: "to".to_owned(), template: Some("text".to_owned()), audience: None });
     let mut message = ToolSpec { sends, ..spec("message", Effect::Keyed, "mail.message") };
     // By template, so nothing beside it holds free words.
     message.parameters["properties"]["id"] = json!({ "enum": ["42", "7", 7] });
