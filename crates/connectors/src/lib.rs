@@ -59,7 +59,8 @@ pub use transport::{InProcessConnector, read_last_lines};
 /// The file in a connector's folder of logs that holds what it said, and the one before it.
 pub const LOGS: [&str; 2] = [transport::logs::OLDER, transport::logs::FILE];
 
-pub const MIGRATIONS: &[Migration] = &[migration!("0022_connectors"), migration!("0028_connector_logins")];
+pub const MIGRATIONS: &[Migration] =
+    &[migration!("0022_connectors"), migration!("0028_connector_logins"), migration!("0143_lost_logins")];
 
 /// Rows from before they were sealed, for those who seal them.
 pub const ROWS_OF_BEFORE: &[RowsOfBefore] =

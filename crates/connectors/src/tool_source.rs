@@ -4,7 +4,7 @@ use std::sync::{Arc, PoisonError};
 
 use munshi_safety::audit::{AuditActor, AuditActorKind};
 use munshi_store::Tx;
-use munshi_tools::{TenantToolSource, TenantTools};
+use munshi_tools::{LostLogin, TenantToolSource, TenantTools};
 use munshi_types::{PersonId, TenantId, Timestamp};
 
 use crate::error::Error;
@@ -51,6 +51,10 @@ impl TenantToolSource for ConnectorHost {
 
     fn find_login_time(&self, tx: &mut Tx<'_>, connector: &str) -> munshi_tools::Result<Option<Timestamp>> {
         login::find_login_time(tx, connector).map_err(to_tools_error)
+    }
+
+    fn list_lost_logins(&self, tx: &mut Tx<'_>) -> munshi_tools::Result<Vec<LostLogin>> {
+        Ok(login::list_losses(tx)?)
     }
 }
 

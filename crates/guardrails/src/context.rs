@@ -30,6 +30,8 @@ pub struct GuardrailContext {
     pub model_names: Vec<String>,
     /// The prompt whose sentences must not come back.
     pub prompt: Option<Arc<PromptFingerprint>>,
+    /// What colleagues told for this turn, of which no longer piece comes back.
+    pub whispers: Option<Arc<PromptFingerprint>>,
     /// The tongues the persona may speak; empty is any.
     pub lock: Vec<AllowedLanguage>,
     /// The person's language: what concerns their money and safety may always be said in it.
@@ -81,27 +83,67 @@ pub enum ElectionMode {
 }
 
 /// A prompt, kept as what is needed to know its sentences again.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 pub struct PromptFingerprint {
+    /// The hashes of runs of words, each begun with the length of its run.
     runs: Arc<HashSet<u64, BuildHasherDefault<PrehashedHasher>>>,
+    /// How many words the shortest run has.
+    shortest: usize,
     marks: Vec<String>,
+}
+
+impl Default for PromptFingerprint {
+    fn default() -> Self {
+        Self { runs: Arc::default(), shortest: RUN, marks: Vec::new() }
+    }
 }
 
 /// So many words in a row are no accident.
 const RUN: usize = 7;
+/// So many are none either where they are a whole sentence that somebody told in confidence.
+const SHORTEST_SENTENCE: usize = 3;
 
 impl PromptFingerprint {
     /// `marks` are strings that stand nowhere but in the prompt: fences, canaries.
     pub fn new(text: &str, marks: Vec<String>) -> Self {
         let text = strip_quoted(text);
         let reading = GuardrailReading::new(&text, &sentences::find_ends(&text));
-        Self { runs: Arc::new(hash_runs(&collect_words(&reading)).map(|(_, run)| run).collect()), marks }
+        let runs = hash_runs(&collect_words(&reading), RUN).map(|(_, run)| run).collect();
+        Self { runs: Arc::new(runs), shortest: RUN, marks }
+    }
+
+    /// What colleagues told in confidence, each by itself: also a sentence that is shorter than a run, where all of it comes back.
+    pub fn of_whispers<'t>(texts: impl IntoIterator<Item = &'t str>) -> Self {
+        let mut runs = HashSet::default();
+        for text in texts {
+            let text = strip_quoted(text);
+            let ends = sentences::find_ends(&text);
+            let reading = GuardrailReading::new(&text, &ends);
+            runs.extend(hash_runs(&collect_words(&reading), RUN).map(|(_, run)| run));
+            let mut from = 0;
+            for to in ends {
+                let sentence = text.get(from..to).unwrap_or_default();
+                let reading = GuardrailReading::new(sentence, &[sentence.len()]);
+                let words = collect_words(&reading);
+                if (SHORTEST_SENTENCE..RUN).contains(&words.len()) {
+                    runs.extend(hash_runs(&words, words.len()).map(|(_, run)| run));
+                }
+                from = to;
+            }
+        }
+        Self { runs: Arc::new(runs), shortest: SHORTEST_SENTENCE, marks: Vec::new() }
     }
 
     /// The same text with the marks of one turn: what is the same in every turn is read once.
     #[must_use]
     pub fn with_marks(&self, marks: Vec<String>) -> Self {
-        Self { runs: self.runs.clone(), marks }
+        Self { runs: self.runs.clone(), shortest: self.shortest, marks }
+    }
+
+    /// Whether a longer piece of it stands in a text.
+    pub fn is_repeated_in(&self, text: &str) -> bool {
+        let reading = GuardrailReading::new(text, &sentences::find_ends(text));
+        self.find_leak(text, &reading, &[]).is_some()
     }
 
     /// Where the prompt's own words come back in a reading, as a range of bytes; `earlier` is what was said before it.
@@ -121,8 +163,13 @@ impl PromptFingerprint {
         let mut all = last_words(earlier);
         let kept = all.len();
         all.extend(collect_words(reading));
-        let (from, _) = hash_runs(&all).find(|(_, run)| self.runs.contains(run))?;
-        let last = all.get((from + RUN - 1).max(kept))?.0;
+        let (from, length) = (self.shortest..=RUN).rev().find_map(|length| {
+            // Of what was said before alone nothing is found anew.
+            let is_new = |from: usize| from + length > kept;
+            let mut runs = hash_runs(&all, length);
+            runs.find(|(from, run)| is_new(*from) && self.runs.contains(run)).map(|(from, _)| (from, length))
+        })?;
+        let last = all.get((from + length - 1).max(kept))?.0;
         let first = all.get(from.max(kept))?.0;
         Some(reading.tokens.get(first)?.start..reading.tokens.get(last)?.end)
     }
@@ -163,8 +210,9 @@ fn collect_words(reading: &GuardrailReading) -> Vec<(usize, u64)> {
     words.map(|at| (at, reading.hash(at))).collect()
 }
 
-/// Every run of words, with the word it begins at.
-fn hash_runs(words: &[(usize, u64)]) -> impl Iterator<Item = (usize, u64)> {
-    let together = |run: &[(usize, u64)]| run.iter().fold(7, |all: u64, (_, one)| all.rotate_left(9) ^ one);
-    words.windows(RUN).enumerate().map(move |(from, run)| (from, together(run)))
+/// Every run of so many words, with the word it begins at.
+fn hash_runs(words: &[(usize, u64)], length: usize) -> impl Iterator<Item = (usize, u64)> {
+    let together =
+        |run: &[(usize, u64)]| run.iter().fold(run.len() as u64, |all, (_, one)| all.rotate_left(9) ^ one);
+    words.windows(length.max(1)).enumerate().map(move |(from, run)| (from, together(run)))
 }

@@ -91,6 +91,13 @@ impl GuardrailRuleSet {
         Self { rules: rules.into(), parameters: GuardrailParameters::default() }
     }
 
+    /// The same where colleagues have told something for the turn, which comes back in no reply.
+    #[must_use]
+    pub fn with_whispers(&self) -> Self {
+        let whole = self.rules.iter().cloned().chain([rules::whisper_leak::rule()]);
+        Self { rules: whole.collect(), parameters: self.parameters }
+    }
+
     /// The rules, in the order they are checked.
     pub fn rules(&self) -> &[GuardrailRule] {
         &self.rules

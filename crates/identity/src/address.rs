@@ -78,6 +78,20 @@ impl ContactAddress {
         }
     }
 
+    /// The mailbox behind an e-mail, which most providers deliver to alike: that of `meera+7@shop.example` is `meera@shop.example`. Any
+    /// other address is its own.
+    pub(crate) fn mailbox(&self) -> Self {
+        let is_email = self.kind == ContactAddressKind::Email;
+        let parts = self.text.split_once('@').filter(|_| is_email);
+        let parts = parts.and_then(|(name, host)| Some((name.split_once('+')?.0, host)));
+        match parts {
+            Some((name, host)) if !name.is_empty() => {
+                Self { kind: self.kind, text: format!("{name}@{host}") }
+            }
+            _ => self.clone(),
+        }
+    }
+
     pub fn handle(text: &str) -> Result<Self, ContactAddressError> {
         let kind = ContactAddressKind::Handle;
         let folded = text.trim().trim_start_matches('@').to_lowercase();

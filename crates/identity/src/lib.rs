@@ -66,4 +66,6 @@ pub const MIGRATIONS: &[Migration] = &[
     migration!("0064_sealed_persons"),
     migration!("0066_sealed_rows"),
     migration!("0084_forgotten_persons"),
+    migration!("0112_code_mailboxes"),
+    migration!("0136_mailed_links"),
 ];

@@ -55,9 +55,17 @@ pub struct OneTimeLink {
     pub made_at: Timestamp,
     pub ends_at: Timestamp,
     pub used_at: Option<Timestamp>,
+    /// When the installation's account mailed it to the e-mail that it is for; nobody else was shown it.
+    #[serde(skip)]
+    pub mailed_at: Option<Timestamp>,
 }
 
 impl OneTimeLink {
+    /// Whether whoever brings it reads the mailbox that it is for.
+    pub const fn proves_email(&self) -> bool {
+        self.mailed_at.is_some()
+    }
+
     pub fn is_open(&self, now: Timestamp) -> bool {
         self.used_at.is_none() && now < self.ends_at
     }
@@ -171,11 +179,38 @@ fn expire_previous(tx: &mut PlatformTx<'_>, columns: &Columns, now: Timestamp) -
 pub fn find(tx: &mut PlatformTx<'_>, token: &SecretToken) -> Result<Option<OneTimeLink>> {
     Ok(tx.optional(
         across_tenants(
-            "SELECT id, kind, email, operator_id, workspace, role, made_by, made_at, ends_at, used_at
+            "SELECT id, kind, email, operator_id, workspace, role, made_by, made_at, ends_at, used_at, mailed_at
              FROM one_time_links WHERE hash = $1",
         ),
         params![token.hash()],
         read,
+    )?)
+}
+
+/// Notes that a link went by the installation's account to whom it is for, and was shown to nobody.
+pub fn mark_mailed(tx: &mut PlatformTx<'_>, id: LinkId, now: Timestamp) -> Result<()> {
+    tx.execute(
+        across_tenants("UPDATE one_time_links SET mailed_at = $2 WHERE id = $1 AND used_at IS NULL"),
+        params![id, now],
+    )?;
+    Ok(())
+}
+
+/// How many links somebody has made since then, whatever became of them.
+pub fn count_made_by(tx: &mut PlatformTx<'_>, made_by: &str, since: Timestamp) -> Result<i64> {
+    Ok(tx.one(
+        across_tenants("SELECT count(*) FROM one_time_links WHERE made_by = $1 AND made_at > $2"),
+        params![made_by, since],
+        |row| row.get(0),
+    )?)
+}
+
+/// How many invitations to a tenant were made since then, by whomever: each of its keys is somebody of its own.
+pub fn count_invitations(tx: &mut PlatformTx<'_>, tenant: TenantId, since: Timestamp) -> Result<i64> {
+    Ok(tx.one(
+        across_tenants("SELECT count(*) FROM one_time_links WHERE workspace = $1 AND made_at > $2"),
+        params![tenant, since],
+        |row| row.get(0),
     )?)
 }
 
@@ -195,7 +230,7 @@ pub fn redeem(tx: &mut PlatformTx<'_>, id: LinkId, now: Timestamp) -> Result<boo
 pub fn list_all_invitations(tx: &mut PlatformTx<'_>, now: Timestamp) -> Result<Vec<OneTimeLink>> {
     Ok(tx.all(
         across_tenants(
-            "SELECT id, kind, email, operator_id, workspace, role, made_by, made_at, ends_at, used_at
+            "SELECT id, kind, email, operator_id, workspace, role, made_by, made_at, ends_at, used_at, mailed_at
              FROM one_time_links
              WHERE kind = 'invitation' AND used_at IS NULL AND ends_at > $1
              ORDER BY made_at DESC, id DESC LIMIT 1000",
@@ -213,7 +248,7 @@ pub fn list_invitations(
 ) -> Result<Vec<OneTimeLink>> {
     Ok(tx.all(
         across_tenants(
-            "SELECT id, kind, email, operator_id, workspace, role, made_by, made_at, ends_at, used_at
+            "SELECT id, kind, email, operator_id, workspace, role, made_by, made_at, ends_at, used_at, mailed_at
              FROM one_time_links
              WHERE workspace = $1 AND used_at IS NULL AND ends_at > $2 ORDER BY made_at DESC, id DESC LIMIT 200",
         ),
@@ -268,7 +303,7 @@ pub fn withdraw_made_by(
 ) -> Result<Vec<OneTimeLink>> {
     let open = tx.all(
         across_tenants(
-            "SELECT id, kind, email, operator_id, workspace, role, made_by, made_at, ends_at, used_at
+            "SELECT id, kind, email, operator_id, workspace, role, made_by, made_at, ends_at, used_at, mailed_at
              FROM one_time_links WHERE made_by = $1 AND used_at IS NULL AND ends_at > $2 ORDER BY id",
         ),
         params![made_by, now],
@@ -366,5 +401,6 @@ fn read(row: &Row<'_>) -> munshi_store::Result<OneTimeLink> {
         made_at: row.get("made_at")?,
         ends_at: row.get("ends_at")?,
         used_at: row.get("used_at")?,
+        mailed_at: row.get("mailed_at")?,
     })
 }

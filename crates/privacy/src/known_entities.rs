@@ -2,12 +2,12 @@
 
 use std::fmt;
 
-use aho_corasick::{AhoCorasick, MatchKind};
 use munshi_lang::names::known_names::KnownNameFinder;
 use munshi_types::TenantId;
 
-use super::compact::{CompactText, squeeze};
+use super::compact::CompactText;
 use super::kind::{PiiKind, PiiMatch};
+use super::known_values::KnownValues;
 use super::mask::MaskSpan;
 use super::scan_cache::PiiScanCache;
 
@@ -22,10 +22,10 @@ pub struct ProtectedEntity {
 /// Known entities, ready to be found.
 pub struct KnownEntities {
     tenant: TenantId,
+    /// How many they are.
+    entities: u32,
     spotter: KnownNameFinder,
-    values: Option<AhoCorasick>,
-    /// Of each value its kind, and how it is stored.
-    stored: Vec<(PiiKind, String)>,
+    values: KnownValues,
     /// What there was to hide in the last texts, for whom this is the first list.
     memo: PiiScanCache<MaskSpan>,
 }
@@ -33,30 +33,30 @@ pub struct KnownEntities {
 /// Digits alone below this may be an amount.
 const LONG: usize = 9;
 
-/// Shorter values than this point at nobody.
-const SHORT: usize = 4;
-
 impl KnownEntities {
     pub fn new(tenant: TenantId, entities: &[ProtectedEntity]) -> Self {
-        let names = entities
-            .iter()
-            .zip(0u32..)
-            .flat_map(|(entity, owner)| entity.names.iter().map(move |name| (owner, name.as_str())));
-        let mut keys: Vec<String> = Vec::new();
-        let mut stored: Vec<(PiiKind, String)> = Vec::new();
-        for (kind, value) in entities.iter().flat_map(|entity| &entity.values) {
-            let key = to_lookup_key(*kind, value);
-            if key.len() >= SHORT {
-                keys.push(key);
-                stored.push((*kind, value.clone()));
-            }
+        Self::from_all(tenant, &entities.iter().collect::<Vec<_>>())
+    }
+
+    pub(super) fn from_all(tenant: TenantId, entities: &[&ProtectedEntity]) -> Self {
+        Self {
+            tenant,
+            entities: count(entities),
+            spotter: KnownNameFinder::new(names_of(entities, 0)),
+            values: KnownValues::new(values_of(entities)),
+            memo: PiiScanCache::default(),
         }
-        let values = if keys.is_empty() {
-            None
-        } else {
-            AhoCorasick::builder().match_kind(MatchKind::LeftmostLongest).build(&keys).ok()
-        };
-        Self { tenant, spotter: KnownNameFinder::new(names), values, stored, memo: PiiScanCache::default() }
+    }
+
+    /// The same with more entities behind those it has, as if it was made of all of them. The work is that of the new ones.
+    pub(super) fn with_entities(&self, entities: &[&ProtectedEntity]) -> Self {
+        Self {
+            tenant: self.tenant,
+            entities: self.entities.saturating_add(count(entities)),
+            spotter: self.spotter.with_names(names_of(entities, self.entities)),
+            values: self.values.with_values(values_of(entities)),
+            memo: PiiScanCache::default(),
+        }
     }
 
     pub fn tenant(&self) -> TenantId {
@@ -73,20 +73,32 @@ impl KnownEntities {
 
     /// The known values in a text, however they are spaced.
     pub(crate) fn find_values(&self, text: &str) -> Vec<(PiiMatch, &(PiiKind, String))> {
-        let Some(values) = &self.values else { return Vec::new() };
         let compact = CompactText::new(text);
-        values
-            .find_iter(&compact.bytes)
+        let found = self.values.find(&compact.bytes).into_iter();
+        found
             .filter_map(|one| {
-                let stored = self.stored.get(one.pattern().as_usize())?;
-                let range = compact.range(one.start(), one.end());
-                let said = compact.bytes.get(one.start()..one.end())?;
+                let range = compact.range(one.range.start, one.range.end);
+                let said = compact.bytes.get(one.range)?;
                 let whole =
                     said.len() >= LONG || !said.iter().all(u8::is_ascii_digit) || stands_alone(text, &range);
-                whole.then_some((PiiMatch { kind: stored.0, range }, stored))
+                whole.then_some((PiiMatch { kind: one.stored.0, range }, one.stored))
             })
             .collect()
     }
+}
+
+fn count(entities: &[&ProtectedEntity]) -> u32 {
+    u32::try_from(entities.len()).unwrap_or(u32::MAX)
+}
+
+/// Their names, each with the place of whose it is, where so many stand before them.
+fn names_of<'e>(entities: &'e [&ProtectedEntity], before: u32) -> impl Iterator<Item = (u32, &'e str)> {
+    let owners = entities.iter().zip(before..);
+    owners.flat_map(|(entity, owner)| entity.names.iter().map(move |name| (owner, name.as_str())))
+}
+
+fn values_of<'e>(entities: &'e [&ProtectedEntity]) -> impl Iterator<Item = &'e (PiiKind, String)> {
+    entities.iter().flat_map(|entity| &entity.values)
 }
 
 /// Whether a few digits are written in one piece and are no part of a larger number.
@@ -106,21 +118,6 @@ fn stands_alone(text: &str, range: &std::ops::Range<usize>) -> bool {
     inside && !before && !after
 }
 
-/// What two spellings of one value share.
-pub(crate) fn to_lookup_key(kind: PiiKind, value: &str) -> String {
-    let plain = squeeze(value);
-    if kind != PiiKind::Phone {
-        return plain;
-    }
-    let digits: String = plain.chars().filter(char::is_ascii_digit).collect();
-    // With or without the country, the exchange's nought or both.
-    let national = digits.len().checked_sub(10).and_then(|from| digits.split_at_checked(from));
-    match national {
-        Some(("91" | "0" | "0091" | "", local)) => local.to_owned(),
-        _ => digits,
-    }
-}
-
 impl fmt::Debug for ProtectedEntity {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("ProtectedEntity")
@@ -134,7 +131,7 @@ impl fmt::Debug for KnownEntities {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("KnownEntities")
             .field("tenant", &self.tenant)
-            .field("values", &self.stored.len())
+            .field("values", &self.values.len())
             .finish_non_exhaustive()
     }
 }

@@ -3,14 +3,15 @@
 //! A turn asks [`known_people`] whom it knows, takes the conversation's [`PseudonymTable`], and gives its calls a [`PseudonymRedactor`]:
 //! every text on its way to a cloud model goes through a [`PiiMasker`]; what comes back goes through a [`PseudonymRestorer`], or
 //! through [`PseudonymTable::restore_json`] for the arguments of a tool. Tools get real values, cloud models never do.
-//! Nothing but [`KnownPeopleCache::met`] does I/O.
+//! Nothing but [`KnownPeopleCache::load_met`] does I/O.
 //!
 //! Not here: which profile a tenant's policy asks for (`munshi-safety`), sending anything (`munshi-llm`), and the rules on
 //! a reply.
 //!
 //! # Layout
 //! - [`kind`]: what is hidden; `pseudonym`: what stands for it meanwhile
-//! - [`known_entities`]: whom a turn knows; [`pseudonym_table`]: which token stands for what; [`mask`], [`restore`]: there and back
+//! - [`known_entities`]: whom a turn knows; `known_values`: their numbers
+//! - [`pseudonym_table`]: which token stands for what; [`mask`], [`restore`]: there and back
 //! - [`redactor`]: what the gateway asks; `chat_masking`: a whole request, `revealer`: the events of an answer
 //! - [`known_people`]: the people of a tenant, read and kept ready
 //! - `suffix_joining`: names and the endings written onto them
@@ -30,6 +31,7 @@ mod health_identifiers;
 pub mod kind;
 pub mod known_entities;
 pub mod known_people;
+mod known_values;
 pub mod mask;
 pub mod patterns;
 mod pseudonym;

@@ -10,7 +10,8 @@ use munshi_types::Script;
 use serde_json::Value;
 
 use super::kind::PiiKind;
-use super::known_entities::{self, KnownEntities};
+use super::known_entities::KnownEntities;
+use super::known_values;
 use super::patterns;
 use super::pseudonym::{self, PseudonymParse};
 use super::pseudonym_table::{ConversationMismatch, PseudonymTable};
@@ -166,7 +167,7 @@ impl<'t> PiiMasker<'t> {
                 .session
                 .get_or_assign(PiiKind::Name, PlainWord::new(said).text, || vec![(None, said.to_owned())]),
             What::Value(kind, stored) => {
-                self.session.get_or_assign(*kind, known_entities::to_lookup_key(*kind, stored), || {
+                self.session.get_or_assign(*kind, known_values::to_lookup_key(*kind, stored), || {
                     vec![(None, stored.clone())]
                 })
             }
@@ -175,7 +176,7 @@ impl<'t> PiiMasker<'t> {
                     .get_or_assign(PiiKind::Lookalike, said.to_owned(), || vec![(None, said.to_owned())])
             }
             What::Pattern(kind) => {
-                self.session.get_or_assign(*kind, known_entities::to_lookup_key(*kind, said), || {
+                self.session.get_or_assign(*kind, known_values::to_lookup_key(*kind, said), || {
                     vec![(None, said.to_owned())]
                 })
             }
@@ -195,7 +196,7 @@ impl PiiMasker<'_> {
         if let Some(token) = self.made.get(&((list, root), script)) {
             return token.clone();
         }
-        let key = PlainWord::new(spotter.names().get(root).map_or("", String::as_str)).text;
+        let key = PlainWord::new(spotter.name(root).unwrap_or_default()).text;
         let spelled = || spotter.spellings(root).map(|(script, text)| (script, text.to_owned())).collect();
         let token = self.session.get_or_assign(PiiKind::Name, key.clone(), spelled);
         if let Some(script) = script {

@@ -52,6 +52,8 @@ pub const MIGRATIONS: &[Migration] = &[
     migration!("0091_consent_sources"),
     migration!("0092_consent_wordings"),
     migration!("0096_approval_purposes"),
+    migration!("0131_unasked_messages"),
+    migration!("0141_message_consents"),
 ];
 
 /// Rows from before they were sealed, for those who seal them.

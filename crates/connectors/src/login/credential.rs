@@ -128,7 +128,12 @@ impl ConnectorCredential {
             return Ok(Some(access));
         }
         self.renew(&mut held).await?;
-        Ok(other(&held))
+        let found = other(&held);
+        // It let us in once, the service takes it no more, and nothing came in its place.
+        if found.is_none() && refused.is_some() && held.kept.is_some() {
+            self.logins.record_loss(self.tenant, &self.connector, held.set_at).await?;
+        }
+        Ok(found)
     }
 
     /// Somebody may have logged in anew, perhaps as somebody else: what we have may be good still, and is not wanted.

@@ -9,7 +9,7 @@
 //! - [`ConnectorLogins`]: `flow`, `callback`: beginning and ending a login; `device`: the same with a code; `links`: what leads a
 //!   person there; `browser_verification`: how a browser shows whose it is; [`ConnectorLoginUser`]: whose login it is; `revocation`: giving one back
 //! - `challenge`, `discover`: what the service says of the way in; `client`: who we are to it; `fetch`: asking it
-//! - `credential`: what opens the door for one connection; `renewal`: renewing it before it ends; `stored_login`, `secret_serde`: as the vault
+//! - `credential`: what opens the door for one connection; `renewal`: renewing it before it ends; `losses`: those that their service takes no more; `stored_login`, `secret_serde`: as the vault
 //!   keeps it; `rows`: logins on their way
 
 mod browser_verification;
@@ -23,6 +23,7 @@ mod fetch;
 mod flow;
 mod links;
 mod login_user;
+mod losses;
 mod renewal;
 mod revocation;
 mod rows;
@@ -33,6 +34,7 @@ pub(crate) use browser_verification::verify_code;
 pub(crate) use challenge::AuthChallenge;
 pub(crate) use credential::ConnectorCredential;
 pub(crate) use links::{build_link_url, insert_link};
+pub(crate) use losses::list as list_losses;
 pub(crate) use stored_login::delete_credentials;
 
 pub use browser_verification::PROOF_LIFE;

@@ -82,6 +82,37 @@ on_both_engines! {
         assert_eq!(tried_at().await, Some(test.clock.now()), "and then once more");
     }
 
+    /// What a service takes no more is lost once, on however many connections, until somebody logs in again.
+    async fn a_login_that_is_taken_no_more_is_lost_until_the_next(test: TestDb) {
+        let (logins, tenant) = (logins(&test).await, test.add_tenant("shop").await);
+        let log_in = async |access: &str| {
+            let by = AuditActor::new(AuditActorKind::Operator, "farid");
+            assert!(logins.store_login(tenant, "far", &kept(access), (&by, None)).await.unwrap());
+        };
+        let lost = async || test.db.read(tenant, crate::login::list_losses).await.unwrap();
+        let pass = || ConnectorCredential::new(logins.clone(), tenant, "far".to_owned(), URL.parse().unwrap());
+        assert!(pass().replace_token(None).await.unwrap().is_none());
+        assert_eq!(lost().await.len(), 0, "nobody was ever let in");
+        log_in("first").await;
+        let (one, other) = (pass(), pass());
+        for pass in [&one, &other] {
+            assert!(pass.find_access_token().await.unwrap().is_some());
+            assert!(pass.replace_token(Some("first")).await.unwrap().is_none());
+        }
+        let first = lost().await;
+        assert_eq!(first.iter().map(|lost| lost.connector.as_str()).collect::<Vec<_>>(), ["far"]);
+        test.clock.advance(FRESH);
+        log_in("second").await;
+        assert_eq!(lost().await.len(), 0, "somebody logged in");
+        assert!(one.replace_token(Some("first")).await.unwrap().is_some(), "the new one is there");
+        assert_eq!(lost().await.len(), 0);
+        assert!(one.replace_token(Some("second")).await.unwrap().is_none());
+        assert_ne!(lost().await[0].id, first[0].id, "another loss");
+        let gone = |tx: &mut munshi_store::Tx<'_>| crate::login::delete_credentials(tx, "far");
+        test.db.write(tenant, gone).await.unwrap();
+        assert_eq!(lost().await.len(), 0, "nobody is let in there any more");
+    }
+
     /// Whoever logs in as somebody else is not kept waiting until the first login ends.
     async fn a_newer_login_is_shown_though_the_older_is_still_good(test: TestDb) {
         let (logins, tenant) = (logins(&test).await, test.add_tenant("shop").await);

@@ -10,6 +10,7 @@ use munshi_types::{TenantId, Timestamp};
 use serde::{Serialize, de::DeserializeOwned};
 use sha2::{Digest, Sha256};
 
+use super::losses;
 use crate::error::Result;
 
 const BODY: SealedColumn = SealedColumn::new("connector_logins", "body");
@@ -236,7 +237,7 @@ pub(super) fn is_used(tx: &mut Tx<'_>, link: &[u8]) -> Result<bool> {
 /// Forgets every way to a connector that was taken away.
 pub(super) fn delete_by_connector(tx: &mut Tx<'_>, connector: &str) -> Result<()> {
     tx.execute("DELETE FROM connector_logins WHERE tenant_id = $1 AND connector = $2", params![connector])?;
-    Ok(())
+    Ok(losses::clear(tx, connector)?)
 }
 
 /// Links to a connector lead nowhere any more once somebody has logged in.

@@ -15,7 +15,7 @@ use super::ConnectorLogins;
 use super::client::OAuthClient;
 use super::fetch::OAuthFormResponse;
 use super::flow::LONGEST_SCOPE;
-use super::rows;
+use super::{losses, rows};
 use crate::error::{Error, Result};
 
 /// Whoever says nothing of how long it is good is asked again after this.
@@ -214,6 +214,7 @@ impl ConnectorLogins {
                 let is_first = rows::redeem_link(tx, link.as_deref(), now)?;
                 if is_first {
                     rows::close_links(tx, &connector, now)?;
+                    losses::clear(tx, &connector)?;
                 }
                 Ok(is_first)
             })?;

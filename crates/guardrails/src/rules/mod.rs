@@ -1,4 +1,4 @@
-//! The shipped rules, one file each.
+//! The shipped rules, one file each, and the one about whispers, which nobody chooses.
 
 mod admits_ai;
 mod election_norms;
@@ -21,6 +21,7 @@ pub mod price_cooldown;
 mod price_needs_sku;
 mod prompt_leak;
 pub(crate) mod red_flag;
+pub(crate) mod whisper_leak;
 
 use super::context::GuardrailContext;
 use super::rule::GuardrailRule;

@@ -8,7 +8,7 @@ mod text;
 mod verify;
 
 pub(crate) use request::SHOWN_ADDRESS;
-pub use request::{CodeRequest, CodeRequestOutcome, NewCode, delete_of_asker, request, sweep};
+pub use request::{CodeRequest, CodeRequestOutcome, NewCode, delete_of_asker, request, sweep, withdraw};
 pub use text::{CodeKey, CodeText, extract_digits};
 pub use verify::{CodeAttempt, CodeProof, CodeVerification, verify};
 
@@ -26,6 +26,9 @@ pub const PER_ADDRESS: u32 = 3;
 pub const PER_ADDRESS_DAY: u32 = 10;
 /// So many codes may be asked for in an hour by one conversation or sign-in, for whatever addresses.
 pub const PER_ASKER: u32 = 5;
+/// So many codes of a purpose may leave a tenant in an hour, whoever asks, for whatever addresses: who opens conversation after
+/// conversation fills no strangers' mailboxes.
+pub const PER_TENANT: u32 = 200;
 /// The hour.
 pub const SPAN: Duration = Duration::from_secs(60 * 60);
 /// The day.

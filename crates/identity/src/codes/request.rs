@@ -6,7 +6,7 @@ use munshi_store::{SealedBy, SealedColumn, Tx, params};
 use munshi_types::{CodeId, IdGenerator, Random, Timestamp};
 
 use super::text::{CodeHashInput, CodeKey, CodeText};
-use super::{CodePurpose, DAY, LIFE, PER_ADDRESS, PER_ADDRESS_DAY, PER_ASKER, SPAN};
+use super::{CodePurpose, DAY, LIFE, PER_ADDRESS, PER_ADDRESS_DAY, PER_ASKER, PER_TENANT, SPAN};
 use crate::address::ContactAddress;
 use crate::error::{Error, Result};
 use crate::persons::AddressKey;
@@ -43,7 +43,7 @@ pub struct NewCode {
     pub expires_at: Timestamp,
 }
 
-/// Makes a code, unless the address or the asker has had too many. It leaves through an outbox in this transaction, so
+/// Makes a code, unless the address, the asker or the tenant has had too many. It leaves through an outbox in this transaction, so
 /// that none is counted that was never sent.
 pub fn request(
     tx: &mut Tx<'_>,
@@ -67,12 +67,13 @@ pub fn request(
     let CodeRequest { purpose, asker, address } = wish;
     let ties = CodeHashInput { tenant: tx.tenant(), id: new.id, purpose: *purpose, asker, address };
     let found_by = AddressKey::of(tx, address)?;
+    let mailbox = AddressKey::of(tx, &address.mailbox())?.hashed;
     // Whose it is, if anybody's, is not known here.
     let shown = tx.seal(SealedBy::Tenant, SHOWN_ADDRESS.cell(new.id), address.as_str())?;
     tx.execute(
         "INSERT INTO one_time_codes
-           (tenant_id, id, purpose, asker, kind, address, hash, attempts, made_at, expires_at, shown)
-         VALUES ($1, $2, $3, $4, $5, $6, $7, 0, $8, $9, $10)",
+           (tenant_id, id, purpose, asker, kind, address, hash, attempts, made_at, expires_at, shown, mailbox)
+         VALUES ($1, $2, $3, $4, $5, $6, $7, 0, $8, $9, $10, $11)",
         params![
             new.id,
             purpose.as_str(),
@@ -82,10 +83,17 @@ pub fn request(
             key.hash(ties, &new.text),
             now,
             new.expires_at,
-            shown
+            shown,
+            mailbox
         ],
     )?;
     Ok(CodeRequestOutcome::Made(new))
+}
+
+/// Takes back a code that surely reached nobody: it counts for nobody.
+pub fn withdraw(tx: &mut Tx<'_>, code: CodeId) -> munshi_store::Result<()> {
+    tx.execute("DELETE FROM one_time_codes WHERE tenant_id = $1 AND id = $2", params![code])?;
+    Ok(())
 }
 
 pub(super) fn check_asker(asker: &str) -> Result<()> {
@@ -97,9 +105,9 @@ pub(super) fn check_asker(asker: &str) -> Result<()> {
     }
 }
 
-/// Holds the address's row and the asker's until the transaction ends, always in the same order.
+/// Holds the mailbox's row and the asker's until the transaction ends, always in the same order.
 fn lock_requesters(tx: &mut Tx<'_>, wish: &CodeRequest, now: Timestamp) -> Result<()> {
-    let address = AddressKey::of(tx, &wish.address)?;
+    let address = AddressKey::of(tx, &wish.address.mailbox())?;
     let mut whose = [render_asker(&wish.asker), format!("{} {}", address.kind, address.hashed)];
     whose.sort();
     for one in whose {
@@ -116,11 +124,12 @@ fn lock_requesters(tx: &mut Tx<'_>, wish: &CodeRequest, now: Timestamp) -> Resul
 fn find_retry_time(tx: &mut Tx<'_>, wish: &CodeRequest, now: Timestamp) -> Result<Option<Timestamp>> {
     let since = now.minus(SPAN);
     let address = AddressKey::of(tx, &wish.address)?;
+    let mailbox = AddressKey::of(tx, &wish.address.mailbox())?.hashed;
     let of_day: Vec<Timestamp> = tx.all(
         "SELECT made_at FROM one_time_codes
-         WHERE tenant_id = $1 AND kind = $2 AND address IN ($3, $4) AND made_at > $5
+         WHERE tenant_id = $1 AND kind = $2 AND (address IN ($3, $4) OR mailbox = $7) AND made_at > $5
          ORDER BY made_at DESC LIMIT $6",
-        params![address.kind, address.hashed, address.plain, now.minus(DAY), PER_ADDRESS_DAY],
+        params![address.kind, address.hashed, address.plain, now.minus(DAY), PER_ADDRESS_DAY, mailbox],
         |row| row.get(0),
     )?;
     let of_address: Vec<Timestamp> =
@@ -131,11 +140,18 @@ fn find_retry_time(tx: &mut Tx<'_>, wish: &CodeRequest, now: Timestamp) -> Resul
         params![wish.asker, since, PER_ASKER],
         |row| row.get(0),
     )?;
+    let of_tenant: Vec<Timestamp> = tx.all(
+        "SELECT made_at FROM one_time_codes WHERE tenant_id = $1 AND purpose = $2 AND made_at > $3
+         ORDER BY made_at DESC LIMIT $4",
+        params![wish.purpose.as_str(), since, PER_TENANT],
+        |row| row.get(0),
+    )?;
     let full = |times: &[Timestamp], most: u32, span: Duration| {
         let oldest = times.last().filter(|_| times.len() >= most as usize);
         oldest.map(|oldest| oldest.plus(span))
     };
     let of_hour = full(&of_address, PER_ADDRESS, SPAN).max(full(&of_asker, PER_ASKER, SPAN));
+    let of_hour = of_hour.max(full(&of_tenant, PER_TENANT, SPAN));
     Ok(of_hour.max(full(&of_day, PER_ADDRESS_DAY, DAY)))
 }
 
@@ -143,7 +159,7 @@ fn find_retry_time(tx: &mut Tx<'_>, wish: &CodeRequest, now: Timestamp) -> Resul
 pub fn delete_of_asker(tx: &mut Tx<'_>, asker: &str) -> munshi_store::Result<u64> {
     tx.execute(
         "DELETE FROM code_turns WHERE tenant_id = $1 AND (whose = $2 OR whose IN (
-           SELECT c.kind || ' ' || c.address FROM one_time_codes c WHERE c.tenant_id = $1 AND c.asker = $3))",
+           SELECT c.kind || ' ' || COALESCE(c.mailbox, c.address) FROM one_time_codes c WHERE c.tenant_id = $1 AND c.asker = $3))",
         params![render_asker(asker), asker],
     )?;
     tx.execute("DELETE FROM one_time_codes WHERE tenant_id = $1 AND asker = $2", params![asker])

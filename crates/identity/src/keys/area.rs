@@ -48,6 +48,8 @@ areas! {
     Keys = "keys";
     /// Other services that agents work with.
     Connectors = "connectors";
+    /// Accounts at providers by which messages leave.
+    Channels = "channels";
     /// What packs have to be administered, such as a shop's profile. Who may do what is for each of them and the policy.
     Packs = "packs";
     /// Those who look after the tenant through the web.
@@ -71,6 +73,7 @@ impl Area {
         matches!(
             self,
             Self::Connectors
+                | Self::Channels
                 | Self::Packs
                 | Self::Operators
                 | Self::Vault
@@ -117,9 +120,10 @@ pub fn minimum_role(area: Area, access: ApiAccess) -> Option<Role> {
         (Area::Chat | Area::Tools, _) => None,
         (Area::Administration, _) => Some(Role::Owner),
         (Area::Keys | Area::Operators | Area::Vault | Area::Audit | Area::Erasure, _)
-        | (Area::Bindings | Area::Tiers | Area::Usage | Area::Connectors, ApiAccess::Write) => {
-            Some(Role::Admin)
-        }
+        | (
+            Area::Bindings | Area::Tiers | Area::Usage | Area::Connectors | Area::Channels,
+            ApiAccess::Write,
+        ) => Some(Role::Admin),
         (Area::Test, _)
         | (Area::Sessions | Area::Runs | Area::Persons | Area::Approvals | Area::Packs, ApiAccess::Write) => {
             Some(Role::Staff)
@@ -214,7 +218,7 @@ mod tests {
                 .map(|area| open(area, ApiAccess::Read) + open(area, ApiAccess::Write))
                 .sum::<usize>()
         };
-        assert_eq!(all.map(count), [36, 34, 20, 13, 4, 0]);
+        assert_eq!(all.map(count), [38, 36, 21, 14, 4, 0]);
         for pair in all.windows(2) {
             for area in Area::ALL {
                 for access in [ApiAccess::Read, ApiAccess::Write] {

@@ -104,6 +104,38 @@ pub fn list_members(tx: &mut PlatformTx<'_>, tenant: TenantId) -> Result<Vec<Mem
     Ok(members)
 }
 
+/// Somebody who may open a tenant's pages.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct TenantOperator {
+    pub operator: Operator,
+    /// What they were given there; none for keepers, who are owners everywhere.
+    pub role: Option<Role>,
+}
+
+impl TenantOperator {
+    /// Whether the account's e-mail counts as theirs in this tenant: they proved it, or were invited by it here.
+    pub fn has_known_email(&self, tenant: TenantId) -> bool {
+        self.operator.proved_at.is_some() || self.operator.home == Some(tenant)
+    }
+}
+
+/// Everybody with a role in a tenant, and keepers.
+pub fn list_of_tenant(tx: &mut PlatformTx<'_>, tenant: TenantId) -> Result<Vec<TenantOperator>> {
+    let listed = tx.all(
+        across_tenants(
+            "SELECT o.id, o.email, o.name, o.keeper, o.password, o.proved_at, o.home, o.made_at, r.role
+             FROM operators o LEFT JOIN operator_roles r ON r.tenant_id = $1 AND r.operator_id = o.id
+             WHERE o.removed_at IS NULL AND (o.keeper OR r.operator_id IS NOT NULL) ORDER BY o.email LIMIT 1000",
+        ),
+        params![tenant],
+        |row| {
+            let role = row.get::<Option<String>>("role")?.map(|text| parse(&text)).transpose()?;
+            Ok(TenantOperator { operator: rows::read(row)?, role })
+        },
+    )?;
+    Ok(listed)
+}
+
 /// Gives a role in a tenant, in place of the one before. If it changed, whoever has it signs in again: what a browser was
 /// let in for is not what it may do now. Who stands lower than before has made no link and no key. An account that nobody
 /// has proved gets a role, or a higher one, only in the tenant that made it.

@@ -2,6 +2,7 @@
 
 use munshi_store::{Result, Row, SealedCell, Tx, params};
 use munshi_types::PersonId;
+use sha2::{Digest, Sha256};
 
 use super::sealed_contacts::{NAME, StoredAddress, unless_forgotten};
 use crate::ContactAddress;
@@ -22,6 +23,12 @@ const MOST_LOOKED_AT: i64 = 4 * MOST_REACHED;
 /// Those who work here and the last met of those who don't, the oldest first. Visitors who have said no name are left
 /// out. Ids grow with time, so the last met are the end of the key.
 pub fn list_contacts(tx: &mut Tx<'_>) -> Result<Vec<PersonContacts>> {
+    let stored = list_sealed_contacts(tx)?;
+    open_contacts(tx, &stored)
+}
+
+/// The same as they stand in their rows: for those who know what some of them hold, and open the others.
+pub fn list_sealed_contacts(tx: &mut Tx<'_>) -> Result<Vec<SealedContacts>> {
     let rows = tx.all(
         "SELECT p.id, p.name, a.kind, a.address, a.shown
          FROM (SELECT id, name, made_at FROM persons
@@ -37,7 +44,7 @@ pub fn list_contacts(tx: &mut Tx<'_>) -> Result<Vec<PersonContacts>> {
         params![MOST_LOOKED_AT, MOST_REACHED],
         line,
     )?;
-    open_all(tx, &group_by_person(rows))
+    Ok(group_by_person(rows))
 }
 
 /// The same of one, whoever they are.
@@ -49,14 +56,39 @@ pub fn find_contacts(tx: &mut Tx<'_>, person: PersonId) -> Result<Option<PersonC
         params![person],
         line,
     )?;
-    Ok(open_all(tx, &group_by_person(rows))?.pop())
+    Ok(open_contacts(tx, &group_by_person(rows))?.pop())
 }
 
 /// Somebody as they stand in their rows.
-struct StoredContacts {
+pub struct SealedContacts {
     id: PersonId,
     name: String,
     addresses: Vec<StoredAddress>,
+}
+
+impl SealedContacts {
+    pub fn id(&self) -> PersonId {
+        self.id
+    }
+
+    /// The same as long as their rows are: another once anything was sealed anew, came or went.
+    pub fn fingerprint(&self) -> [u8; 32] {
+        let mut hash = Sha256::new();
+        let mut add = |text: &str| {
+            hash.update((text.len() as u64).to_le_bytes());
+            hash.update(text);
+        };
+        add(&self.name);
+        // Rows of addresses come in no order.
+        let mut addresses: Vec<_> = self.addresses.iter().map(StoredAddress::columns).collect();
+        addresses.sort_unstable();
+        for (kind, address, shown) in addresses {
+            add(kind);
+            add(address);
+            add(shown.unwrap_or_default());
+        }
+        hash.finalize().into()
+    }
 }
 
 type Line = (PersonId, String, Option<StoredAddress>);
@@ -66,11 +98,11 @@ fn line(row: &Row<'_>) -> Result<Line> {
 }
 
 /// A row for each address, those of a person one behind the other.
-fn group_by_person(rows: Vec<Line>) -> Vec<StoredContacts> {
-    let mut all: Vec<StoredContacts> = Vec::new();
+fn group_by_person(rows: Vec<Line>) -> Vec<SealedContacts> {
+    let mut all: Vec<SealedContacts> = Vec::new();
     for (id, name, address) in rows {
         if all.last().is_none_or(|last| last.id != id) {
-            all.push(StoredContacts { id, name, addresses: Vec::new() });
+            all.push(SealedContacts { id, name, addresses: Vec::new() });
         }
         if let Some(last) = all.last_mut() {
             last.addresses.extend(address);
@@ -79,8 +111,8 @@ fn group_by_person(rows: Vec<Line>) -> Vec<StoredContacts> {
     all
 }
 
-/// Each person has a key of their own: all of them are fetched together.
-fn open_all(tx: &Tx<'_>, stored: &[StoredContacts]) -> Result<Vec<PersonContacts>> {
+/// Each in its place. Each person has a key of their own: all of them are fetched together.
+pub fn open_contacts(tx: &Tx<'_>, stored: &[SealedContacts]) -> Result<Vec<PersonContacts>> {
     let mut values: Vec<(SealedCell, &str)> = Vec::new();
     for person in stored {
         values.push((NAME.cell(person.id), &person.name));

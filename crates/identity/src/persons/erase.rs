@@ -24,6 +24,13 @@ fn show_person(tx: &mut Tx<'_>, id: Uuid) -> Result<Option<Value>> {
 /// somebody of the row again.
 pub fn detach(tx: &mut Tx<'_>, person: PersonId, now: Timestamp) -> Result<()> {
     tx.execute(
+        "DELETE FROM code_turns WHERE tenant_id = $1 AND whose IN (
+           SELECT c.kind || ' ' || c.mailbox FROM one_time_codes c
+           JOIN person_addresses a ON a.tenant_id = $1 AND a.kind = c.kind AND a.address = c.address
+           WHERE c.tenant_id = $1 AND a.person_id = $2 AND c.mailbox IS NOT NULL)",
+        params![person],
+    )?;
+    tx.execute(
         "DELETE FROM one_time_codes WHERE tenant_id = $1 AND EXISTS (
            SELECT 1 FROM person_addresses a WHERE a.tenant_id = $1 AND a.person_id = $2
              AND a.kind = one_time_codes.kind AND a.address = one_time_codes.address)",

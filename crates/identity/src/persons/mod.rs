@@ -11,15 +11,20 @@ mod person_keys;
 mod sealed_contacts;
 
 pub use administration::{clear_browsers, save};
-pub use contacts::{MOST_REACHED, PersonContacts, find_contacts, list_contacts, load_change_number};
+pub use contacts::{
+    MOST_REACHED, PersonContacts, SealedContacts, find_contacts, list_contacts, list_sealed_contacts,
+    load_change_number, open_contacts,
+};
 pub use erase::{
     PERSONAL_DATA, check_not_forgotten, detach, find_head, is_forgotten, list_group, lock_group,
 };
 pub use lists::{PersonFilter, list, list_by_name, list_members};
 pub use matching::{PersonMatch, find_or_add, lock_by_address, lock_living};
 pub use merge::{PersonMerge, merge};
-pub use operator::find_or_add_operator;
-pub(crate) use operator::{find_of_operator, sync_operator_role};
+pub(crate) use operator::sync_operator_role;
+pub use operator::{
+    find_of_operator, find_operator, find_or_add_operator, is_known_operator, parse_operator_address,
+};
 pub use person_keys::{
     SEALING, find_or_assign_key, find_seal, list_keys, list_newest_keys, restore_key, seal_by_owner,
     seal_by_person,

@@ -4,7 +4,7 @@ use munshi_store::{Error, Result, Tx};
 use munshi_types::{IdGenerator, OperatorId, Timestamp};
 
 use super::{Person, find_by_address, find_or_add, upsert};
-use crate::address::ContactAddress;
+use crate::address::{ContactAddress, ContactAddressKind};
 use crate::operators::Operator;
 use crate::role::Role;
 
@@ -25,11 +25,8 @@ pub fn find_or_add_operator(
     role: Role,
     now: Timestamp,
 ) -> Result<Person> {
-    if let Ok(email) = ContactAddress::email(&operator.email) {
-        let known = find_by_address(tx, &email)?;
-        if let Some(person) = known.filter(|known| known.role == Some(role) && known.left_at.is_none()) {
-            return Ok(person);
-        }
+    if let Some(person) = find_by_email(tx, &operator.email, role)? {
+        return Ok(person);
     }
     let person = find_or_add(tx, ids, &[address(operator.id)?], &operator.name, now)?.person;
     if person.role == Some(role) && person.left_at.is_none() {
@@ -40,8 +37,27 @@ pub fn find_or_add_operator(
     Ok(person)
 }
 
+/// The person whom [`find_or_add_operator`] gives, where there is one already: none before they have talked or joined in here.
+pub fn find_operator(
+    tx: &mut Tx<'_>,
+    (operator, email): (OperatorId, &str),
+    role: Role,
+) -> Result<Option<Person>> {
+    if let Some(person) = find_by_email(tx, email, role)? {
+        return Ok(Some(person));
+    }
+    Ok(find_of_operator(tx, operator)?.filter(|person| person.role == Some(role) && person.left_at.is_none()))
+}
+
+/// Whom the tenant knows by an operator's e-mail, in the very same role.
+fn find_by_email(tx: &mut Tx<'_>, email: &str, role: Role) -> Result<Option<Person>> {
+    let Ok(email) = ContactAddress::email(email) else { return Ok(None) };
+    let known = find_by_address(tx, &email)?;
+    Ok(known.filter(|known| known.role == Some(role) && known.left_at.is_none()))
+}
+
 /// The person that only this operator can be: none before they have talked here, and none where they are known by their e-mail alone.
-pub(crate) fn find_of_operator(tx: &mut Tx<'_>, operator: OperatorId) -> Result<Option<Person>> {
+pub fn find_of_operator(tx: &mut Tx<'_>, operator: OperatorId) -> Result<Option<Person>> {
     find_by_address(tx, &address(operator)?)
 }
 
@@ -57,4 +73,15 @@ pub(crate) fn sync_operator_role(
     let after = Person { role, ..before.clone() };
     upsert(tx, &after)?;
     Ok(Some((before, after)))
+}
+
+/// Whether the tenant has a person already whom the operator with this role is, or was.
+pub fn is_known_operator(tx: &mut Tx<'_>, operator: &Operator, role: Role) -> Result<bool> {
+    Ok(find_by_email(tx, &operator.email, role)?.is_some() || find_of_operator(tx, operator.id)?.is_some())
+}
+
+/// Whose account an address stands for; none for any other address.
+pub fn parse_operator_address(address: &ContactAddress) -> Option<OperatorId> {
+    let text = (address.kind() == ContactAddressKind::Channel).then(|| address.as_str())?;
+    text.strip_prefix(CHANNEL)?.strip_prefix(':')?.parse().ok()
 }

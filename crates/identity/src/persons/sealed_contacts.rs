@@ -170,6 +170,11 @@ impl StoredAddress {
         Ok(Some(Self { kind, address: row.get("address")?, shown: row.get("shown")? }))
     }
 
+    /// Its kind, what it is found by, and its sealed form.
+    pub(super) fn columns(&self) -> (&str, &str, Option<&str>) {
+        (&self.kind, &self.address, self.shown.as_deref())
+    }
+
     /// The value that is sealed in it, and where; none in a row from before.
     pub(super) fn sealed(&self) -> Option<(SealedCell, &str)> {
         let shown = self.shown.as_deref()?;

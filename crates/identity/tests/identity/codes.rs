@@ -233,4 +233,34 @@ on_both_engines! {
         test.clock.set(first.plus(codes::DAY));
         code(&test, shop, "another", phone(1)).await;
     }
+
+    async fn a_mailbox_is_counted_however_its_address_is_tagged(test: TestDb) {
+        let shop = test.add_tenant("shop").await;
+        let mail = |text: &str| ContactAddress::email(text).unwrap();
+        for (asker, address) in [("s1", "meera+1@shop.example"), ("s2", "meera@shop.example"), ("s3", "meera+2+3@shop.example")] {
+            code(&test, shop, asker, mail(address)).await;
+        }
+        let refused = ask(&test, shop, "s4", mail("meera+4@shop.example")).await;
+        assert!(matches!(refused, CodeRequestOutcome::TooMany { .. }), "{refused:?}");
+        code(&test, shop, "s5", mail("+4@shop.example")).await;
+        let proven = code(&test, shop, "s6", mail("other+7@shop.example")).await;
+        match say(&test, shop, "s6", proven.text.reveal()).await {
+            CodeVerification::Right(proof) => assert_eq!(proof.address, mail("other+7@shop.example"), "as it was given"),
+            other => panic!("{other:?}"),
+        }
+    }
+
+    async fn a_tenant_sends_no_more_codes_than_so_many(test: TestDb) {
+        let (shop, clinic) = (test.add_tenant("shop").await, test.add_tenant("clinic").await);
+        for number in 0..codes::PER_TENANT {
+            code(&test, shop, &format!("s{number}"), phone(number as usize)).await;
+        }
+        let next = phone(codes::PER_TENANT as usize);
+        let refused = ask(&test, shop, "another", next.clone()).await;
+        let again_at = test.clock.now().plus(codes::SPAN);
+        assert_eq!(refused, CodeRequestOutcome::TooMany { again_at }, "whoever asks, for whomever");
+        code(&test, clinic, "another", next.clone()).await;
+        test.clock.advance(codes::SPAN);
+        code(&test, shop, "another", next).await;
+    }
 }

@@ -4,6 +4,7 @@
 mod codes;
 mod forgotten;
 mod hosts;
+mod invitations;
 mod key_requests;
 mod keys;
 mod meeting;

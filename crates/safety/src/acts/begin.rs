@@ -11,7 +11,7 @@ use super::permit::{Permit, PermitMode, PermitTerm};
 use super::refusals::{self, RefusalReporting};
 use super::services::ActServices;
 use super::store::{self, Act, ActState, ActUpdate};
-use super::{description, limits};
+use super::{description, limits, unasked};
 use crate::approvals::{self, Approval, NewApproval};
 use crate::audit::{AuditActor, AuditActorKind, AuditEvent, NewAuditEntry};
 use crate::error::{Error, Result};
@@ -287,7 +287,11 @@ impl ActRecorder<'_, '_> {
         }
     }
 
+    /// Gives back what was set aside for doing it.
     fn release(&mut self) -> Result<()> {
+        if self.proposal.tool.as_ref().is_some_and(|tool| tool.spec.sends.is_some()) {
+            unasked::release(self.tx, self.proposal.act)?;
+        }
         match self.reservation.take() {
             Some(reservation) => limits::release(self.tx, self.act_services, reservation),
             None => Ok(()),

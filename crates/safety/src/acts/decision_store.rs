@@ -10,11 +10,13 @@ use serde_json::Value;
 use super::digest::ActDigest;
 use super::limits::{self, ActCapacity};
 use super::services::ActServices;
+use super::unasked;
 use crate::approvals::ApprovalStatus;
 use crate::error::Result;
 use crate::pipeline::{
     ConsentGiver, ConsentGrant, ConsentReason, DecisionStore, ExhaustedLimit, PolicyRequest, PurposeStanding,
 };
+use crate::policy::AuthorisedTemplate;
 use crate::{approvals, consents};
 
 /// A program that calls tools by itself puts a purpose before somebody no more often than this: each of its calls would be another question.
@@ -104,6 +106,10 @@ impl DecisionStore for TxDecisionStore<'_, '_> {
         let person = find_recipient(self.tx, recipient)?;
         Ok(person
             .is_some_and(|person| person.left_at.is_none() && person.tags.iter().any(|tag| tag == audience)))
+    }
+
+    fn take_unasked(&mut self, ask: &PolicyRequest<'_>, authorised: &AuthorisedTemplate) -> Result<bool> {
+        unasked::take(self.tx, ask.act, authorised, self.now)
     }
 }
 

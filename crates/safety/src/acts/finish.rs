@@ -9,6 +9,7 @@ use super::limits;
 use super::permit::{Permit, PermitMode};
 use super::services::ActServices;
 use super::store::{self, ActState};
+use super::unasked;
 use crate::approvals;
 use crate::audit::{AuditActor, AuditActorKind, AuditEvent, NewAuditEntry};
 use crate::error::{Error, Result};
@@ -49,6 +50,9 @@ pub fn finish(
     }
     if lock_attempt(tx, &permit)? != Some(permit.attempt) {
         return Err(Error::Invalid(format!("act {} has already ended or was taken over", permit.act)));
+    }
+    if matches!(outcome, ActOutcome::Failed { .. }) {
+        unasked::release(tx, permit.act)?;
     }
     match (permit.reservation, permit.cost, outcome) {
         (Some(reservation), _, ActOutcome::Failed { .. }) => limits::release(tx, act_services, reservation)?,

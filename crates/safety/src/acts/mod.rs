@@ -22,6 +22,7 @@ mod sealing;
 mod services;
 mod stand_in;
 mod store;
+mod unasked;
 mod undo;
 
 pub use begin::{ActDecision, begin};

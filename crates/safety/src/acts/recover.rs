@@ -10,6 +10,7 @@ use super::limits;
 use super::permit::{Permit, PermitMode, PermitTerm};
 use super::services::ActServices;
 use super::store::{self, Act, ActState};
+use super::unasked;
 use crate::approvals;
 use crate::audit::{self, AuditActor, AuditActorKind, AuditEvent, NewAuditEntry};
 use crate::consents;
@@ -239,6 +240,7 @@ fn mark_failed(
 ) -> Result<ActRecovery> {
     let kept = json!({ "ok": false, "code": INTERRUPTED, "retryable": false });
     store::end(tx, act.id, ActState::Intended, ActState::Failed, Some(&kept), None, now)?;
+    unasked::release(tx, act.id)?;
     if let Some(reservation) = act.reservation {
         limits::release(tx, act_services, reservation)?;
     }

@@ -141,6 +141,7 @@ pub fn answer(
         let current = store::find(tx, id)?.map(Box::new);
         return Ok(current.map_or(ApprovalAnswerOutcome::Unknown, ApprovalAnswerOutcome::Already));
     }
+    store::announce(tx, approval.session);
     apply_to_act(tx, &approval, said.answer, now)?;
     if let Some(question) = consent
         && is_asked_so(tx, act_services, question)?

@@ -1,6 +1,8 @@
 //! Whom a question is for.
 
-use munshi_identity::{PermissionRules, Principal, Role, may_approve, persons};
+use std::sync::Arc;
+
+use munshi_identity::{PermissionRules, Person, Principal, Role, may_approve, persons};
 use munshi_store::Tx;
 use munshi_types::PersonId;
 
@@ -8,6 +10,7 @@ use super::Approval;
 use crate::acts::ActServices;
 use crate::error::Result;
 use crate::pipeline::ConsentGiver;
+use crate::policy::Policy;
 
 /// Those who may answer a question: whom it is put to first, and whom it goes to when nobody answers in time.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -24,26 +27,44 @@ pub fn resolve_approvers(
     act_services: &ActServices,
     approval: &Approval,
 ) -> Result<ApproverChain> {
-    let policy = act_services.load_policy(tx)?;
-    let members = persons::list_members(tx)?;
-    let may = |role_of: &Principal| may_answer(approval, role_of, &policy.roles);
-    let answering: Vec<(PersonId, Role)> = members
-        .iter()
-        .filter(|person| may(&person.principal(tx)))
-        .filter_map(|person| Some((person.id, person.role?)))
-        .collect();
-    let asker = match approval.asked_by {
-        Some(id) => persons::find(tx, id)?.filter(|person| may(&person.principal(tx))),
-        None => None,
-    };
-    let lowest = answering.iter().map(|(_, role)| *role).max();
-    let (first, role) = match (asker, lowest) {
-        (Some(asker), _) => (vec![asker.id], asker.role),
-        (None, Some(lowest)) => (filter_by_role(&answering, |role| role == lowest), Some(lowest)),
-        (None, None) => return Ok(ApproverChain::default()),
-    };
-    let above = filter_by_role(&answering, |other| role.is_none_or(|role| other < role));
-    Ok(ApproverChain { first, above })
+    ApproverPool::load(tx, act_services)?.resolve(tx, approval)
+}
+
+/// Who works for a tenant and what its policy says of them, read once for many questions.
+#[derive(Clone)]
+pub struct ApproverPool {
+    policy: Arc<Policy>,
+    /// The highest role first.
+    pub members: Vec<Person>,
+}
+
+impl ApproverPool {
+    pub fn load(tx: &mut Tx<'_>, act_services: &ActServices) -> Result<Self> {
+        Ok(Self { policy: act_services.load_policy(tx)?, members: persons::list_members(tx)? })
+    }
+
+    /// Whom a question is for.
+    pub fn resolve(&self, tx: &mut Tx<'_>, approval: &Approval) -> Result<ApproverChain> {
+        let may = |role_of: &Principal| may_answer(approval, role_of, &self.policy.roles);
+        let answering: Vec<(PersonId, Role)> = self
+            .members
+            .iter()
+            .filter(|person| may(&person.principal(tx)))
+            .filter_map(|person| Some((person.id, person.role?)))
+            .collect();
+        let asker = match approval.asked_by {
+            Some(id) => persons::find(tx, id)?.filter(|person| may(&person.principal(tx))),
+            None => None,
+        };
+        let lowest = answering.iter().map(|(_, role)| *role).max();
+        let (first, role) = match (asker, lowest) {
+            (Some(asker), _) => (vec![asker.id], asker.role),
+            (None, Some(lowest)) => (filter_by_role(&answering, |role| role == lowest), Some(lowest)),
+            (None, None) => return Ok(ApproverChain::default()),
+        };
+        let above = filter_by_role(&answering, |other| role.is_none_or(|role| other < role));
+        Ok(ApproverChain { first, above })
+    }
 }
 
 fn filter_by_role(answering: &[(PersonId, Role)], is_meant: impl Fn(Role) -> bool) -> Vec<PersonId> {

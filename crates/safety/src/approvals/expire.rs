@@ -83,6 +83,7 @@ pub fn expire(
     if !done {
         return Ok(None);
     }
+    store::announce(tx, approval.session);
     let untold = DeferredAuditEntries::from_entry(build_audit_entry(&approval, event, &outcome));
     let approval = store::find(tx, approval.id)?.unwrap_or(approval);
     Ok(Some((ApprovalExpiry { approval, asked, outcome }, untold)))

@@ -21,11 +21,12 @@ pub use answer::{
     AnswerSource, ApprovalAnswer, ApprovalAnswerOutcome, ApprovalCoverage, ApprovalDecision, answer,
     may_take_back,
 };
-pub use approvers::{ApproverChain, is_addressed_to, resolve_approvers};
+pub use approvers::{ApproverChain, ApproverPool, is_addressed_to, resolve_approvers};
 pub use expire::{ApprovalExpiry, ApprovalExpiryOutcome, ExpiredApproval, expire, list_due};
 pub(crate) use store::APPROVALS_OF_BEFORE;
 pub use store::{
-    ApprovalFilter, find, find_by_act, list, list_by_prefix, list_pending, move_asker, move_session,
+    ApprovalFilter, find, find_by_act, list, list_by_prefix, list_pending, list_pending_ids,
+    list_pending_since, move_asker, move_session,
 };
 pub(crate) use store::{
     ask_outcome, attach_rehearsal, find_direct_purpose_question, find_grant, find_session_grant, insert,

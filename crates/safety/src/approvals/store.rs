@@ -68,7 +68,15 @@ pub(crate) fn insert(
             new.question.purpose.as_ref().map(|asked| asked.purpose.as_str())
         ],
     )?;
+    announce(tx, new.session);
     find(tx, id)?.ok_or_else(|| StoreError::Decode("the new approval is missing".to_owned()).into())
+}
+
+/// Tells whoever follows the conversation that its questions have changed.
+pub(super) fn announce(tx: &mut Tx<'_>, session: Option<Uuid>) {
+    if let Some(session) = session {
+        tx.announce(session);
+    }
 }
 
 /// Asks a person whether an act happened that nobody could see the end of.
@@ -304,6 +312,20 @@ pub fn list(tx: &mut Tx<'_>, wanted: ApprovalFilter, request: &PageRequest) -> R
     }))
 }
 
+/// Those that wait and were asked, or put to somebody above, since a time, the oldest first: so many at most.
+pub fn list_pending_since(tx: &mut Tx<'_>, since: Timestamp, most: u32) -> Result<Vec<Approval>> {
+    Ok(tx.all(
+        "SELECT id, act_id, kind, tool, scope, session_id, asked_by, words, question, rehearsal, digest, state,
+                asked_at, expires_at, answered_by, answered_via, answered_at, used_at, escalated_at, escalated_to,
+                (SELECT arguments FROM acts WHERE acts.tenant_id = $1 AND acts.id = act_id) AS arguments,
+                (SELECT leaving FROM acts WHERE acts.tenant_id = $1 AND acts.id = act_id) AS leaving
+         FROM approvals WHERE tenant_id = $1 AND state = 'pending' AND coalesce(escalated_at, asked_at) > $2
+         ORDER BY asked_at, id LIMIT $3",
+        params![since, most],
+        read,
+    )?)
+}
+
 /// What a conversation waits for, the latest first: a yes in the chat answers that.
 pub fn list_pending(tx: &mut Tx<'_>, session: Uuid) -> Result<Vec<Approval>> {
     Ok(tx.all(
@@ -316,6 +338,16 @@ pub fn list_pending(tx: &mut Tx<'_>, session: Uuid) -> Result<Vec<Approval>> {
         params![session],
         read,
     )?)
+}
+
+/// The ids of the same, for those who only follow that there are some.
+pub fn list_pending_ids(tx: &mut Tx<'_>, session: Uuid) -> munshi_store::Result<Vec<ApprovalId>> {
+    tx.all(
+        "SELECT id FROM approvals WHERE tenant_id = $1 AND session_id = $2 AND state = 'pending'
+         ORDER BY asked_at DESC, id DESC LIMIT 20",
+        params![session],
+        |row| row.get(0),
+    )
 }
 
 /// Questions of one conversation become another's, after the two became one.

@@ -31,6 +31,7 @@ pub fn withdraw(
     if withdrawn == 0 {
         return Ok(None);
     }
+    store::announce(tx, approval.session);
     acts::record_answer(tx, approval.act, acts::ActState::Waiting, acts::ActState::Dropped, now)?;
     Ok(Some(DeferredAuditEntries::from_entry(NewAuditEntry {
         actor: AuditActor::new(AuditActorKind::System, "approvals"),

@@ -78,10 +78,18 @@ impl AuditEvent {
     /// Somebody agreed to a purpose.
     pub const CONSENT_GIVEN: Self = Self::from_static("consent.given");
     pub const CONSENT_WITHDRAWN: Self = Self::from_static("consent.withdrawn");
+    /// Somebody wrote STOP, or a word like it: nothing but answers is sent to them.
+    pub const RECIPIENT_OPTED_OUT: Self = Self::from_static("recipient.opted_out");
+    /// They may be written to again.
+    pub const RECIPIENT_OPTED_IN: Self = Self::from_static("recipient.opted_in");
     /// A pack's heartbeat found something that it had not found before.
     pub const ALERT_RAISED: Self = Self::from_static("alert.raised");
     /// A heartbeat no longer finds it.
     pub const ALERT_CLEARED: Self = Self::from_static("alert.cleared");
+    /// Nobody came to somebody who asked for a person.
+    pub const HUMAN_REQUEST_EXPIRED: Self = Self::from_static("human_request.expired");
+    /// Whoever had a conversation in hand left its person waiting for too long.
+    pub const HOLD_EXPIRED: Self = Self::from_static("conversation.hold_expired");
     /// A conversation went on to another team, binding or person.
     pub const CONVERSATION_HANDED_OVER: Self = Self::from_static("conversation.handed_over");
     /// It was to go somewhere that is not allowed.

@@ -31,7 +31,10 @@ pub use canonical_json::to_canonical_json;
 pub use entry::{AuditActor, AuditActorKind, AuditEntry, AuditEvent, ChainHash, NewAuditEntry};
 pub use jobs::{install, set_schedules, verify_and_anchor};
 pub use pseudonym::{PseudonymKey, derive_pseudonym};
-pub use read::{AuditListRequest, ChainHead, PAGE, export, list, list_after, list_heads, tail};
+pub use read::{
+    AuditListRequest, ChainHead, PAGE, export, is_last_verification_broken, list, list_after, list_heads,
+    tail,
+};
 pub use redaction::{contains_phone, pseudonymise_phones};
 
 use munshi_store::PlatformScope;

@@ -7,7 +7,7 @@ use munshi_store::{
 use munshi_types::{TenantId, Timestamp};
 
 use super::AUDIT;
-use super::entry::{AuditEntry, ChainHash};
+use super::entry::{AuditEntry, AuditEvent, ChainHash};
 use crate::error::Result;
 
 /// How many entries are read at a time.
@@ -195,4 +195,15 @@ pub(super) fn hash_at(row: &Row<'_>, at: usize) -> StoreResult<ChainHash> {
 /// Whether the store could not make sense of a row, as opposed to not answering.
 pub(super) fn is_unreadable(error: &crate::Error) -> bool {
     matches!(error, crate::Error::Store(StoreError::Decode(_)))
+}
+
+/// Whether the last look at all chains, which the installation's own chain has, found one that is broken.
+pub fn is_last_verification_broken(tx: &mut Tx<'_>) -> munshi_store::Result<bool> {
+    let last: Option<String> = tx.optional(
+        "SELECT event FROM audit_entries WHERE tenant_id = $1 AND event IN ('audit.verified', 'audit.broken')
+         ORDER BY seq DESC LIMIT 1",
+        &[],
+        |row| row.get(0),
+    )?;
+    Ok(last.as_deref() == Some(AuditEvent::AUDIT_BROKEN.as_str()))
 }

@@ -19,8 +19,8 @@ pub(super) fn insert(tx: &mut Tx<'_>, consent: &PurposeConsent) -> Result<()> {
     let words = tx.seal(by, WORDS.cell(consent.id), &consent.words)?;
     tx.execute(
         "INSERT INTO consents (tenant_id, id, person_id, purpose, words, language, approval_id, message_id, given_via,
-           given_at, ends_at, channel, key_id, wording)
-         VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14)",
+           given_at, ends_at, channel, key_id, wording, recipient)
+         VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15)",
         params![
             consent.id,
             consent.person,
@@ -34,7 +34,8 @@ pub(super) fn insert(tx: &mut Tx<'_>, consent: &PurposeConsent) -> Result<()> {
             consent.ends_at,
             consent.channel.map(Channel::as_str),
             consent.key,
-            consent.wording.as_ref().map(ConsentWording::as_str)
+            consent.wording.as_ref().map(ConsentWording::as_str),
+            consent.recipient
         ],
     )?;
     Ok(())
@@ -43,7 +44,7 @@ pub(super) fn insert(tx: &mut Tx<'_>, consent: &PurposeConsent) -> Result<()> {
 pub fn find(tx: &mut Tx<'_>, id: ConsentId) -> Result<Option<PurposeConsent>> {
     Ok(tx.optional(
         "SELECT id, person_id, purpose, words, language, approval_id, message_id, given_via, given_at, ends_at,
-                withdrawn_at, withdrawn_via, channel, key_id, wording
+                withdrawn_at, withdrawn_via, channel, key_id, wording, recipient
          FROM consents WHERE tenant_id = $1 AND id = $2",
         params![id],
         read,
@@ -88,7 +89,7 @@ pub fn list(tx: &mut Tx<'_>, person: PersonId, request: &PageRequest) -> Result<
     let rows = tx.all(
         request.choose(sql_in_both_orders!(
             "SELECT id, person_id, purpose, words, language, approval_id, message_id, given_via, given_at, ends_at,
-                    withdrawn_at, withdrawn_via, channel, key_id, wording
+                    withdrawn_at, withdrawn_via, channel, key_id, wording, recipient
              FROM consents WHERE tenant_id = $1 AND (given_at, id) < ($2, $3) AND person_id = $4
              ORDER BY given_at DESC, id DESC LIMIT $5"
         )),
@@ -102,7 +103,7 @@ pub fn list(tx: &mut Tx<'_>, person: PersonId, request: &PageRequest) -> Result<
 pub(super) fn list_open(tx: &mut Tx<'_>, person: PersonId, now: Timestamp) -> Result<Vec<PurposeConsent>> {
     Ok(tx.all(
         "SELECT id, person_id, purpose, words, language, approval_id, message_id, given_via, given_at, ends_at,
-                withdrawn_at, withdrawn_via, channel, key_id, wording
+                withdrawn_at, withdrawn_via, channel, key_id, wording, recipient
          FROM consents WHERE tenant_id = $1 AND person_id = $2 AND withdrawn_at IS NULL AND ends_at > $3
          ORDER BY given_at DESC, id DESC",
         params![person, now],
@@ -133,7 +134,8 @@ pub(super) fn end_open(tx: &mut Tx<'_>, person: PersonId, via: &str, now: Timest
     )?)
 }
 
-/// What either of two that turn out to be one has agreed to before the other withdrew that purpose, the newest first.
+/// What either of two that turn out to be one has agreed to before the other withdrew that purpose, for the same address where it is for
+/// one; the newest first.
 pub(super) fn list_withdrawn_by_other(
     tx: &mut Tx<'_>,
     from: PersonId,
@@ -143,7 +145,8 @@ pub(super) fn list_withdrawn_by_other(
         "SELECT id, purpose FROM consents
          WHERE tenant_id = $1 AND person_id IN ($2, $3) AND withdrawn_at IS NULL AND given_at <= (
            SELECT MAX(w.withdrawn_at) FROM consents w
-           WHERE w.tenant_id = $1 AND w.person_id IN ($2, $3) AND w.purpose = consents.purpose)
+           WHERE w.tenant_id = $1 AND w.person_id IN ($2, $3) AND w.purpose = consents.purpose
+             AND w.recipient IS NOT DISTINCT FROM consents.recipient)
          ORDER BY given_at DESC, id DESC",
         params![from, into],
         |row| Ok((row.get(0)?, row.get(1)?)),
@@ -155,10 +158,12 @@ pub(super) fn move_all(tx: &mut Tx<'_>, from: PersonId, into: PersonId) -> Resul
     tx.execute(
         "UPDATE consents SET withdrawn_via = 'merge', withdrawn_at = (
            SELECT MAX(w.withdrawn_at) FROM consents w
-           WHERE w.tenant_id = $1 AND w.person_id IN ($2, $3) AND w.purpose = consents.purpose)
+           WHERE w.tenant_id = $1 AND w.person_id IN ($2, $3) AND w.purpose = consents.purpose
+             AND w.recipient IS NOT DISTINCT FROM consents.recipient)
          WHERE tenant_id = $1 AND person_id IN ($2, $3) AND withdrawn_at IS NULL AND given_at <= (
            SELECT MAX(w.withdrawn_at) FROM consents w
-           WHERE w.tenant_id = $1 AND w.person_id IN ($2, $3) AND w.purpose = consents.purpose)",
+           WHERE w.tenant_id = $1 AND w.person_id IN ($2, $3) AND w.purpose = consents.purpose
+             AND w.recipient IS NOT DISTINCT FROM consents.recipient)",
         params![from, into],
     )?;
     Ok(tx.execute(
@@ -193,6 +198,7 @@ fn read(row: &Row<'_>) -> munshi_store::Result<PurposeConsent> {
         wording: row.get::<Option<String>>("wording")?.map(ConsentWording::from_stored),
         language: language.map(|code| code.parse().map_err(|_| odd("language"))).transpose()?,
         approval: row.get("approval_id")?,
+        recipient: row.get("recipient")?,
         message: row.get("message_id")?,
         given_via: row.get("given_via")?,
         channel: channel.map(|name| name.parse().map_err(|_| odd("channel"))).transpose()?,

@@ -136,6 +136,9 @@ pub(super) fn run(
         }
         return Ok(Step::On);
     }
+    if tool.spec.sends.as_ref().is_some_and(|sending| sending.audience.is_some()) {
+        return refuse_unseen_words();
+    }
     let needs = resolve_giver(&reasons);
     match ground.find_consent(ask, &reasons)? {
         Some(ConsentGrant::Act(approval, asked)) if is_enough(ask, draft, needs, asked) => {
@@ -156,6 +159,13 @@ pub(super) fn run(
         _ => return Ok(Step::Stop(ActVerdict::Ask(build_question(reasons, &tool.spec)))),
     }
     Ok(Step::On)
+}
+
+/// A tool for a whole audience makes its words when it sends: a yes would be to words that nobody has seen.
+fn refuse_unseen_words() -> Result<Step> {
+    let what = "Somebody has to approve this, and its words can't be shown to them. Draft the words, and send them with the tool \
+                that has them approved.";
+    refuse(ActRefusal::new(StageName::Consent, RefusalCode::TooFar, what))
 }
 
 /// Whether the yes of one who was asked is that of whoever is needed by now: who agrees for themself and may approve has done both.
@@ -214,8 +224,11 @@ fn is_authorised(ask: &PolicyRequest<'_>, spec: &ToolSpec, ground: &mut dyn Deci
     let argument = |name: &str| ask.arguments.get(name).and_then(serde_json::Value::as_str);
     let template = sending.template.as_deref().and_then(argument);
     let (Some(recipient), Some(template)) = (argument(&sending.to), template) else { return Ok(false) };
-    for audience in ask.policy.authorised_audiences(spec, template) {
-        if ground.is_in_audience(recipient, audience)? {
+    for authorised in ask.policy.list_authorised(spec, template) {
+        let audience = authorised.audience.as_str();
+        let is_member =
+            sending.audience.as_deref() == Some(audience) || ground.is_in_audience(recipient, audience)?;
+        if is_member && ground.take_unasked(ask, authorised)? {
             return Ok(true);
         }
     }

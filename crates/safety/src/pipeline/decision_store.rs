@@ -6,6 +6,7 @@ use super::consent::{ConsentGiver, ConsentReason};
 use super::purpose::PurposeStanding;
 use super::request::PolicyRequest;
 use crate::error::Result;
+use crate::policy::AuthorisedTemplate;
 
 /// A person's word for an act.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -47,4 +48,7 @@ pub trait DecisionStore {
 
     /// Whether a recipient belongs to an audience.
     fn is_in_audience(&mut self, recipient: &str, audience: &str) -> Result<bool>;
+
+    /// Counts an act as one that goes unasked by a template, once however often it is decided; false where there is no room for it today.
+    fn take_unasked(&mut self, ask: &PolicyRequest<'_>, authorised: &AuthorisedTemplate) -> Result<bool>;
 }

@@ -10,6 +10,7 @@ use super::{
     StageName, run_stages_observed,
 };
 use crate::error::{Error, Result};
+use crate::policy::AuthorisedTemplate;
 
 /// Whether permission, door, scope and autonomy let this pass, for whatever arguments its scope leaves open, and what it is for is
 /// declared.
@@ -52,6 +53,10 @@ impl DecisionStore for Nothing {
     }
 
     fn is_in_audience(&mut self, _recipient: &str, _audience: &str) -> Result<bool> {
+        Err(misuse_error())
+    }
+
+    fn take_unasked(&mut self, _ask: &PolicyRequest<'_>, _authorised: &AuthorisedTemplate) -> Result<bool> {
         Err(misuse_error())
     }
 }

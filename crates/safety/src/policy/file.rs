@@ -60,7 +60,11 @@ mod tests {
         assert!(policy.conduct("mail", None).is_none(), "nothing is open by itself");
         assert_eq!(policy.roles.0[&Role::Staff].deny.len(), 1);
         let tool = ToolSpec::read_only("send_reminder".parse().unwrap(), "", "ledger.reminder.send");
-        assert_eq!(policy.authorised_audiences(&tool, "payment-due").collect::<Vec<_>>(), ["customers"]);
+        let authorised: Vec<_> = policy.list_authorised(&tool, "payment-due").collect();
+        assert_eq!(
+            (authorised.len(), authorised[0].audience.as_str(), authorised[0].per_day()),
+            (1, "customers", 20)
+        );
         assert_eq!(policy.approvals.hours, 24);
     }
 
@@ -72,6 +76,10 @@ mod tests {
             ("[connectors.x]\nread = [\"a b\"]\n", "policy.toml:2"),
             ("[approvals]\nhours = 0\n", "policy.toml:2: approvals.hours must be from 1 to 720"),
             ("[approvals]\nhours = 70000\n", "policy.toml:2: approvals.hours must be from 1 to 720"),
+            (
+                "[[messages]]\ntool = \"send\"\ntemplate = \"due\"\naudience = \"all\"\nper_day = 0\n",
+                "messages.per_day must be from 1 to 10000",
+            ),
             ("[connectors.\"a\\u0000b\"]\n", "policy.toml:1: the text contains a NUL character"),
         ] {
             let error = parse(text).unwrap_err().to_string();

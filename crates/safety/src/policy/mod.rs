@@ -58,8 +58,28 @@ pub struct Policy {
 pub struct AuthorisedTemplate {
     pub tool: ToolName,
     pub template: String,
-    /// A tag of persons.
+    /// A tag of persons, or what a tool calls all those it can send to, such as `contacts`.
     pub audience: String,
+    /// So many go unasked in a day.
+    #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "deserialize_per_day")]
+    pub per_day: Option<u32>,
+}
+
+/// Where the file says nothing.
+const USUAL_PER_DAY: u32 = 20;
+const MOST_PER_DAY: u32 = 10_000;
+
+impl AuthorisedTemplate {
+    pub fn per_day(&self) -> u32 {
+        self.per_day.unwrap_or(USUAL_PER_DAY)
+    }
+}
+
+fn deserialize_per_day<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<u32>, D::Error> {
+    let given = i64::deserialize(deserializer)?;
+    let fits = u32::try_from(given).ok().filter(|most| (1..=MOST_PER_DAY).contains(most));
+    let wrong = || serde::de::Error::custom(format!("messages.per_day must be from 1 to {MOST_PER_DAY}"));
+    fits.map(Some).ok_or_else(wrong)
 }
 
 /// How often tools may be called for one tenant.
@@ -116,10 +136,12 @@ impl Policy {
         self.connectors.get(connector).or(shipped)
     }
 
-    pub fn authorised_audiences(&self, tool: &ToolSpec, template: &str) -> impl Iterator<Item = &str> {
-        self.messages
-            .iter()
-            .filter(move |message| message.tool.means(tool) && message.template == template)
-            .map(|message| message.audience.as_str())
+    /// What the owner agreed to beforehand for a template of a tool.
+    pub fn list_authorised(
+        &self,
+        tool: &ToolSpec,
+        template: &str,
+    ) -> impl Iterator<Item = &AuthorisedTemplate> {
+        self.messages.iter().filter(move |message| message.tool.means(tool) && message.template == template)
     }
 }

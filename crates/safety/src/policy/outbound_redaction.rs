@@ -78,7 +78,7 @@ mod tests {
     fn what_leaves_is_hidden_by_profile_and_field_but_the_recipient_is_reached() {
         let spec = ToolSpec {
             effect: Effect::Keyed,
-            sends: Some(SendArguments { to: "to".to_owned(), template: None }),
+            sends: Some(SendArguments { to: "to".to_owned(), template: None, audience: None }),
             ..ToolSpec::read_only("send".parse().unwrap(), "Sends.", "mail.send")
         };
         let given = json!({ "to": "+919812345678", "text": "call +919812345678", "notes": "private" });

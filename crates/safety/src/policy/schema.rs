@@ -2,10 +2,10 @@
 
 use serde_json::{Value, json};
 
-use super::MOST_HOURS;
 use super::consent::{LONGEST_WORDS, MOST_DAYS as MOST_CONSENT_DAYS};
 use super::files::MOST_MB;
 use super::retention::MOST_DAYS;
+use super::{MOST_HOURS, USUAL_PER_DAY};
 
 /// The JSON schema of `policy.toml`.
 pub fn build_schema() -> Value {
@@ -173,12 +173,14 @@ fn consent() -> Value {
 }
 
 fn message() -> Value {
+    let per_day = format!("So many go without approval in a day; default {USUAL_PER_DAY}.");
     json!({
         "type": "object",
         "properties": {
             "tool": { "description": "The tool that sends it.", "type": "string", "pattern": "^[a-z][a-z0-9_]{0,63}$" },
             "template": { "description": "The template, as given in the tool's argument.", "type": "string" },
-            "audience": { "description": "The tag of the people it may be sent to.", "type": "string" },
+            "audience": { "description": "The tag of the people it may be sent to, or what the tool calls all whom it can send to, such as contacts.", "type": "string" },
+            "per_day": { "description": per_day, "type": "integer", "minimum": 1, "maximum": 10_000 },
         },
         "required": ["tool", "template", "audience"],
         "additionalProperties": false,

@@ -15,7 +15,7 @@ const NOTHING: &str = "# No rules are set, so the defaults apply.\n";
 const CONDUCT: &[&str] = &["autonomy", "read", "write", "deny", "ask"];
 const ROLE: &[&str] = &["allow", "deny", "approve"];
 const PURPOSE: &[&str] = &["days", "words"];
-const MESSAGE: &[&str] = &["tool", "template", "audience"];
+const MESSAGE: &[&str] = &["tool", "template", "audience", "per_day"];
 
 /// Every key that says something: without what is so anyway. An entry of a connector or role stays though it be empty,
 /// since it stands in the place of what was shipped.
@@ -158,9 +158,11 @@ pub(super) mod tests {
         ];
         let leaving = (prop::sample::select(profiles), vec("[a-z.]{1,8}", 0..3))
             .prop_map(|(profile, fields)| OutboundRedaction { profile, fields: HiddenFields::new(fields) });
-        let message = ("[a-z][a-z_]{0,8}", text(), text()).prop_map(|(tool, template, audience)| {
-            AuthorisedTemplate { tool: tool.parse().unwrap(), template, audience }
-        });
+        let per_day = option::of(1..=10_000u32);
+        let message =
+            ("[a-z][a-z_]{0,8}", text(), text(), per_day).prop_map(|(tool, template, audience, per_day)| {
+                AuthorisedTemplate { tool: tool.parse().unwrap(), template, audience, per_day }
+            });
         let rates = (0..700u32, 0..200u32, 1..90u32).prop_map(|(calls, writes, refused)| ToolRateLimits {
             calls_per_minute: calls,
             writes_per_minute: writes,

@@ -16,7 +16,7 @@ use super::super::{
     Taint, ToolConnector, decide,
 };
 use crate::error::Result;
-use crate::policy::Policy;
+use crate::policy::{AuthorisedTemplate, Policy};
 
 /// As they are; [`Case::decide`] checks them against the tool that the case has by then.
 pub(super) fn given(arguments: Value) -> CheckedArguments {
@@ -55,7 +55,11 @@ pub(super) fn sender() -> ToolSpec {
     });
     ToolSpec {
         parameters: json!({ "type": "object", "properties": properties, "required": ["id", "to"] }),
-        sends: Some(SendArguments { to: "to".to_owned(), template: Some("template".to_owned()) }),
+        sends: Some(SendArguments {
+            to: "to".to_owned(),
+            template: Some("template".to_owned()),
+            audience: None,
+        }),
         ..spec(Effect::Keyed)
     }
 }
@@ -78,6 +82,8 @@ pub(super) struct Answers {
     pub given: Option<ConsentGrant>,
     pub taken: usize,
     pub purpose: Option<PurposeStanding>,
+    /// So many messages went unasked today.
+    pub unasked: u32,
 }
 
 impl DecisionStore for Answers {
@@ -104,6 +110,10 @@ impl DecisionStore for Answers {
 
     fn is_in_audience(&mut self, recipient: &str, audience: &str) -> Result<bool> {
         Ok(recipient == "raju" && audience == "customers")
+    }
+
+    fn take_unasked(&mut self, _ask: &PolicyRequest<'_>, authorised: &AuthorisedTemplate) -> Result<bool> {
+        Ok(self.unasked < authorised.per_day())
     }
 }
 

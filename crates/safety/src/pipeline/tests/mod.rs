@@ -12,4 +12,5 @@ mod hostile;
 mod oracle;
 mod purpose;
 mod stages;
+mod unasked;
 mod world;

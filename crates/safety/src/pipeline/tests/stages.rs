@@ -18,7 +18,7 @@ use super::super::{
 };
 use super::case::{Case, connector, given, globs, open, principal, sender, spec};
 use super::egress::led;
-use crate::policy::{AuthorisedTemplate, OutboundRedaction};
+use crate::policy::OutboundRedaction;
 
 const WRITES: [Effect; 4] = [Effect::Inside, Effect::Keyed, Effect::Checked, Effect::Once];
 
@@ -427,20 +427,6 @@ fn looking_is_never_asked_about() {
 }
 
 #[test]
-fn a_message_goes_unasked_only_by_its_template_to_its_audience() {
-    for (to, template, expected) in
-        [("raju", "due", "apply"), ("raju", "other", "ask"), ("stranger", "due", "ask"), ("raju", "", "ask")]
-    {
-        let mut case = Case::of(sender());
-        let (tool, template_of, audience) =
-            ("tool".parse().unwrap(), "due".to_owned(), "customers".to_owned());
-        case.policy.messages = vec![AuthorisedTemplate { tool, template: template_of, audience }];
-        case.proposal.arguments = given(json!({ "id": "42", "to": to, "template": template }));
-        assert_eq!(case.word(), expected, "{to} {template}");
-    }
-}
-
-#[test]
 fn only_what_can_be_rehearsed_is() {
     for effect in WRITES {
         for dry_run in [true, false] {
@@ -474,7 +460,7 @@ fn what_somebody_consents_to_is_theirs_alone() {
 
 #[test]
 fn a_tool_that_contradicts_itself_is_not_installed() {
-    let sends = || Some(SendArguments { to: "whom".to_owned(), template: None });
+    let sends = || Some(SendArguments { to: "whom".to_owned(), template: None, audience: None });
     let plain = || spec(Effect::Keyed);
     let house = || connector(ConnectorOrigin::BuiltIn);
     for (what, spec, connector) in [

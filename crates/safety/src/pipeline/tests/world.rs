@@ -116,6 +116,7 @@ fn tool(dice: &Dice, number: usize) -> Option<CompiledTool> {
         sends: dice.one_in(4).then(|| SendArguments {
             to: "to".to_owned(),
             template: (!dice.one_in(4)).then(|| "template".to_owned()),
+            audience: None,
         }),
         dangerous: dice.one_in(5),
         destructive: dice.one_in(5),
@@ -183,6 +184,7 @@ fn policy(dice: &Dice) -> Policy {
                 tool: format!("tool_{n}").parse().unwrap(),
                 template: "due".to_owned(),
                 audience: "customers".to_owned(),
+                per_day: None,
             })
             .collect(),
         ..Policy::default()
@@ -412,5 +414,9 @@ impl DecisionStore for Memory {
 
     fn is_in_audience(&mut self, recipient: &str, audience: &str) -> Result<bool> {
         Ok(audience == "customers" && recipient == "customer")
+    }
+
+    fn take_unasked(&mut self, _ask: &PolicyRequest<'_>, _authorised: &AuthorisedTemplate) -> Result<bool> {
+        Ok(true)
     }
 }

@@ -1,0 +1,78 @@
+//! What colleagues told the persona for one turn stays with it. It is no rule that a tenant chooses: it holds wherever somebody whispered.
+
+use std::borrow::Cow;
+
+use crate::rule::{
+    GuardrailCheck, GuardrailFinding, GuardrailRule, GuardrailScope, GuardrailSeverity, GuardrailTier,
+    GuardrailView,
+};
+
+pub(crate) fn rule() -> GuardrailRule {
+    GuardrailRule {
+        id: Cow::Borrowed("whisper-leak"),
+        tier: GuardrailTier::Agent,
+        severity: GuardrailSeverity::Block,
+        scope: GuardrailScope::Sentence,
+        prompt: Cow::Borrowed("Never quote what a colleague told you."),
+        phrase: "guard-not-shared",
+        check: GuardrailCheck::Sentences(check),
+    }
+}
+
+fn check(view: &GuardrailView<'_>) -> Vec<GuardrailFinding> {
+    let whispers = view.context.whispers.as_ref();
+    let leak = whispers.and_then(|told| told.find_leak(view.text, view.reading, view.earlier));
+    leak.map(|span| GuardrailFinding::new(span, "words of a colleague")).into_iter().collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use crate::{GuardrailContext, GuardrailParameters, GuardrailRuleSet, PromptFingerprint};
+
+    /// The rule, and what it knows where these were whispered.
+    fn told(whispers: &[&str]) -> (GuardrailRuleSet, GuardrailContext) {
+        let told = Some(Arc::new(PromptFingerprint::of_whispers(whispers.iter().copied())));
+        let chosen = GuardrailRuleSet::new(&[], GuardrailParameters::default(), Vec::new()).unwrap();
+        (chosen.with_whispers(), GuardrailContext { whispers: told, ..GuardrailContext::default() })
+    }
+
+    #[test]
+    fn what_a_colleague_told_comes_back_in_no_longer_piece() {
+        let whisper = "She owes us since spring, so ask for half of it first. Say \"the blue one comes with two years of warranty today\".";
+        let (set, context) = told(&[whisper]);
+        let leak = "I was told: she owes us since spring, so ask for half of it first.";
+        assert!(!set.check(leak, &context).is_clean());
+        let fine =
+            ["Could you pay half of it first?", "The blue one comes with two years of warranty today."];
+        for reply in fine {
+            assert!(set.check(reply, &context).is_clean(), "what is quoted is to be said: {reply}");
+        }
+    }
+
+    #[test]
+    fn a_short_sentence_comes_back_in_no_piece_either() {
+        let (set, context) = told(&["She owes us since spring.", "उसे छूट मत देना। Be kind."]);
+        let leaks = [
+            "They say: she owes us since spring, by the way.",
+            "She owes us since spring.",
+            "Gladly. उसे छूट मत देना।",
+            "She owes. us since Spring!",
+        ];
+        for reply in leaks {
+            assert!(!set.check(reply, &context).is_clean(), "{reply}");
+        }
+        for reply in ["Spring is when we open.", "What she owes us we can not say.", "Be kind."] {
+            assert!(set.check(reply, &context).is_clean(), "{reply}");
+        }
+    }
+
+    #[test]
+    fn what_was_said_before_is_found_once() {
+        let (set, context) = told(&["She owes us since spring."]);
+        let verdict = set.check("She owes us since spring. We open at nine. Come by any time.", &context);
+        assert_eq!(verdict.violations.len(), 1, "{verdict:?}");
+        assert!(verdict.text().contains("We open at nine."), "{verdict:?}");
+    }
+}
