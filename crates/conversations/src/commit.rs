@@ -17,14 +17,17 @@ use munshi_store::{SealedBy, Tx, params};
 use munshi_types::tier::{Channel, LanguageCode};
 use munshi_types::{
     ActId, ApprovalId, BindingId, MessageId, PersonId, ReplyAddress, ReservationId, SessionId, Timestamp,
+    WhisperId,
 };
 use serde_json::Value;
 
 use crate::decisions::{self, TurnDecision};
 use crate::error::{Error, Result};
 use crate::ingest::IngestServices;
+use crate::joining::{self, JoinCheck};
 use crate::late_acts::{self, DetachOutcome};
 use crate::messages::{self, Message, MessageSpeaker, MessageStatus};
+use crate::outbox::ReplyPlace;
 use crate::runs::{self, EndedRun, LeftSnapshot, RunEndUpdate, RunLease};
 use crate::sealing::seal_by_owner;
 use crate::search::FillScope;
@@ -32,7 +35,7 @@ use crate::sessions::{self, ReplyPosition, SessionUpdate};
 use crate::snapshot::RunSnapshot;
 use crate::state::{HaltReason, RunState};
 use crate::steps::{self, NewRunStep};
-use crate::{client_context, outbox, retention, search, stored_prompts};
+use crate::{client_context, outbox, retention, search, stored_prompts, whispers};
 
 /// How often a session may be merged away under a reply before something else must be wrong.
 const TRIES: u32 = 4;
@@ -96,6 +99,11 @@ pub struct TurnCommit {
     /// Of a run that a program brought something for: what whoever comes back with its tools' answers goes on from, where
     /// it was asked for some.
     pub client_resume: Option<Option<Box<RunSnapshot>>>,
+    /// Where messages may join the turn: what it knows of them. Those that came through another node are found as the reply is
+    /// stored.
+    pub join_check: Option<JoinCheck>,
+    /// What colleagues had whispered that the turn was told: it is told to no other, unless this one goes on.
+    pub whispers: Vec<WhisperId>,
     /// What packs hear of it, where any wants to.
     pub finished: Option<Arc<FinishedTurn>>,
     pub now: Timestamp,
@@ -165,7 +173,7 @@ pub struct CommittedTurn {
 }
 
 /// Ends or pauses a run: reply, record, quota, session, delivery and the lease of the next run of the session, all or
-/// nothing. [`Error::LostRun`] where somebody else has taken the run up.
+/// nothing. [`Error::LostRun`] where somebody else has taken the run up, [`Error::Followed`] where a message came that may join.
 pub fn save_turn(
     tx: &mut Tx<'_>,
     ingest_services: &IngestServices,
@@ -184,6 +192,12 @@ pub fn save_turn(
     }
     let by = seal_by_person(tx, response.person)?;
     let position = number_reply(tx, by, response)?;
+    if let Some(check) = &response.join_check
+        && position.number > check.known_messages + 1
+        && joining::is_followed(tx, position.session, check)?
+    {
+        return Err(Error::Followed(lease.run));
+    }
     let terms = (ingest_services.terms(now), !ingest_services.places.is_contested());
     let EndedRun { last_step, next } =
         runs::end(tx, (lease, by), position.session, &build_run_end(response), terms)?;
@@ -205,14 +219,17 @@ pub fn save_turn(
         decisions::add(tx, about, decision, now)?;
     }
     if let (Some(reply), Some(to)) = (&reply, &response.deliver) {
-        let on = (position.session, by);
-        outbox::enqueue(tx, &ingest_services.queue, on, &reply.to_outbound(to), now)?;
+        let place = ReplyPlace::of(reply, by);
+        outbox::enqueue(tx, &ingest_services.queue, place, &reply.to_outbound(to), now)?;
     }
     if retention::is_summary_due(position.number, position.summarised) {
         retention::enqueue_summary(tx, &ingest_services.queue, position.session)?;
     }
     if search::job::is_fill_due(position.number) {
         search::job::enqueue_fill(tx, &ingest_services.queue, FillScope::New)?;
+    }
+    if !response.whispers.is_empty() && !matches!(response.ending, TurnStatus::Waiting(_)) {
+        whispers::mark_used(tx, position.session, &response.whispers, lease.run)?;
     }
     match &response.client_resume {
         Some(Some(carried)) => client_context::store_snapshot(tx, (lease.run, by), carried, now)?,

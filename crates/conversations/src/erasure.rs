@@ -7,7 +7,7 @@ use munshi_store::{Result, Tx, params};
 use munshi_types::{MessageId, PersonId, RunId, SessionId, Timestamp};
 use uuid::Uuid;
 
-use crate::{linking, personal_records, stored_prompts};
+use crate::{human_requests, linking, outbox, personal_records, presence, reach, stored_prompts, whispers};
 
 pub const PERSONAL_DATA: &[PersonalData] = &[
     PersonalData {
@@ -22,6 +22,21 @@ pub const PERSONAL_DATA: &[PersonalData] = &[
         show: personal_records::show_handoff,
         erase: erase_handoffs,
     },
+    PersonalData {
+        name: "whispers",
+        list_next: whispers::list_of_person,
+        show: whispers::show,
+        erase: whispers::erase,
+    },
+    PersonalData {
+        name: "requests for a human",
+        list_next: human_requests::list_of_person,
+        show: human_requests::show,
+        erase: human_requests::erase,
+    },
+    outbox::NOTICE_DATA,
+    outbox::opt_outs::OPT_OUT_DATA,
+    reach::REACH_DATA,
     PersonalData { name: "runs", list_next: list_runs, show: personal_records::show_run, erase: erase_runs },
     PersonalData {
         name: "conversations",
@@ -61,6 +76,11 @@ pub fn end_open_runs(tx: &mut Tx<'_>, person: PersonId, now: Timestamp) -> Resul
     )
 }
 
+/// How far they have read, and that they type, in other people's conversations too: a colleague's signs stand there.
+pub fn forget_presence(tx: &mut Tx<'_>, person: PersonId) -> Result<()> {
+    presence::forget_person(tx, person)
+}
+
 /// As many as leave the index together, too.
 fn list_messages(tx: &mut Tx<'_>, person: PersonId, after: Uuid, limit: u32) -> Result<Vec<Uuid>> {
     let mut messages = tx.all(
@@ -76,6 +96,7 @@ fn list_messages(tx: &mut Tx<'_>, person: PersonId, after: Uuid, limit: u32) -> 
 fn erase_messages(tx: &mut Tx<'_>, messages: &[Uuid]) -> Result<u64> {
     // First: see the index's own rule.
     munshi_index::remove(tx, messages)?;
+    outbox::delete_unknown_alerts(tx, messages)?;
     let mut erased = 0;
     for &id in messages {
         munshi_blobs::release(tx, BlobHolder::Message(MessageId::from_uuid(id)))?;
@@ -167,17 +188,19 @@ fn erase_sessions(tx: &mut Tx<'_>, sessions: &[Uuid]) -> Result<u64> {
     let mut erased = 0;
     for id in sessions {
         codes::delete_of_asker(tx, &linking::asker(SessionId::from_uuid(*id)))?;
+        presence::forget_reads(tx, SessionId::from_uuid(*id))?;
         erased += tx.execute(
             (
-                "UPDATE sessions SET reply_to = NULL, summary = NULL, entities = '{}', masked = NULL, aside = NULL, active = NULL
+                "UPDATE sessions SET reply_to = NULL, summary = NULL, entities = '{}', masked = NULL, aside = NULL, active = NULL,
+                        draft = NULL
                  WHERE tenant_id = $1 AND id = $2
                    AND (reply_to IS NOT NULL OR summary IS NOT NULL OR entities <> '{}' OR masked IS NOT NULL
-                        OR aside IS NOT NULL OR active IS NOT NULL)",
+                        OR aside IS NOT NULL OR active IS NOT NULL OR draft IS NOT NULL)",
                 "UPDATE sessions SET reply_to = NULL, summary = NULL, entities = '{}'::jsonb, masked = NULL, aside = NULL,
-                        active = NULL
+                        active = NULL, draft = NULL
                  WHERE tenant_id = $1 AND id = $2
                    AND (reply_to IS NOT NULL OR summary IS NOT NULL OR entities <> '{}'::jsonb OR masked IS NOT NULL
-                        OR aside IS NOT NULL OR active IS NOT NULL)",
+                        OR aside IS NOT NULL OR active IS NOT NULL OR draft IS NOT NULL)",
             ),
             params![*id],
         )?;

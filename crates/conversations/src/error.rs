@@ -24,6 +24,9 @@ pub enum Error {
     /// Another process has taken the run up; this one has nothing more to say.
     #[error("run {0} was taken over by another process")]
     LostRun(RunId),
+    /// A message came behind the run that its turn has not looked at, and might take in. Nothing was stored.
+    #[error("another message came while run {0} was answered")]
+    Followed(RunId),
     /// What was asked for has to do with a conversation, and the run takes part in none.
     #[error("run {0} takes part in no conversation")]
     NoConversation(RunId),

@@ -50,7 +50,9 @@ pub enum RunEvent {
     /// The last one: the reply is whole and stored.
     Done {
         run: RunId,
-        message: MessageId,
+        /// The reply; none where a person of the business has the conversation in hand, and the agent says nothing.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        message: Option<MessageId>,
         decision_id: RunId,
         usage: TurnUsage,
         state: String,
@@ -67,6 +69,10 @@ pub enum RunEvent {
         code: String,
         message: String,
         retryable: bool,
+    },
+    /// The last one: the message joined the turn of another run, which answers it.
+    Joined {
+        run: RunId,
     },
     /// Of work that nobody typed.
     Work(WorkEvent),
@@ -120,6 +126,7 @@ impl RunEvent {
             Self::Reset { .. } => "reset",
             Self::Done { .. } => "done",
             Self::Error { .. } => "error",
+            Self::Joined { .. } => "joined",
             Self::Work(WorkEvent::Waiting { .. }) => "waiting",
             Self::Work(WorkEvent::RunsBegun { .. }) => "runs_begun",
             Self::Work(WorkEvent::ChildEnded { .. }) => "child_ended",
@@ -129,7 +136,13 @@ impl RunEvent {
     }
 
     pub const fn is_last(&self) -> bool {
-        matches!(self, Self::Done { .. } | Self::Error { .. } | Self::Work(WorkEvent::Ended { .. }))
+        matches!(
+            self,
+            Self::Done { .. }
+                | Self::Error { .. }
+                | Self::Joined { .. }
+                | Self::Work(WorkEvent::Ended { .. })
+        )
     }
 }
 

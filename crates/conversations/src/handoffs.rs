@@ -18,7 +18,7 @@ use serde_json::Value;
 use crate::columns::{read_json, read_sealed_json};
 use crate::sealing::seal_optional_json;
 use crate::sessions::{ACTIVE, Session};
-use crate::taint_bits;
+use crate::{human_requests, taint_bits};
 
 pub(crate) const REASON: SealedColumn = SealedColumn::new("handoffs", "reason").forgotten_as("");
 pub(crate) const SUMMARY: SealedColumn = SealedColumn::new("handoffs", "summary").forgotten_as("");
@@ -153,7 +153,10 @@ pub fn hand_over(
     let is_plain = active.place == front && active.bundle == HandoffBundle::default();
     let by = seal_by_person(tx, session.person)?;
     match apply(tx, (&handoff, by), session.handoff, (!is_plain).then_some(&active))? {
-        true => Ok(ManualHandoffOutcome::Done(Box::new(handoff))),
+        true => {
+            human_requests::end_waiting(tx, session.id, wanted.now)?;
+            Ok(ManualHandoffOutcome::Done(Box::new(handoff)))
+        }
         false => {
             Err(munshi_store::Error::Busy("somebody else moves this conversation: retry".to_owned()).into())
         }
@@ -170,13 +173,14 @@ pub fn apply(
 ) -> Result<bool> {
     let active = seal_optional_json(tx, by, ACTIVE.cell(handoff.session), active)?;
     let changed = tx.execute(
-        "UPDATE sessions SET active = $3, handoff_id = $4
+        "UPDATE sessions SET active = $3, handoff_id = $4, changed_at = $6
          WHERE tenant_id = $1 AND id = $2 AND merged_into IS NULL AND handoff_id IS NOT DISTINCT FROM $5",
-        params![handoff.session, active, handoff.id, before],
+        params![handoff.session, active, handoff.id, before, handoff.at],
     )?;
     if changed == 0 {
         return Ok(false);
     }
+    tx.announce(handoff.session.as_uuid());
     add(tx, handoff, by)?;
     Ok(true)
 }
@@ -205,6 +209,20 @@ fn add(tx: &mut Tx<'_>, handoff: &HandoffRecord, by: SealedBy) -> Result<()> {
             entities,
             handoff.at
         ],
+    )?;
+    Ok(())
+}
+
+/// Nobody is waited for any more: whoever has the conversation goes on with it.
+pub(crate) fn stop_awaiting(tx: &mut Tx<'_>, session: &Session) -> Result<()> {
+    let Some(active) = session.active.clone().filter(|active| active.awaits_person) else { return Ok(()) };
+    let by = seal_by_person(tx, session.person)?;
+    let active = ActiveHandoff { awaits_person: false, ..active };
+    let sealed = tx.seal_json(by, ACTIVE.cell(session.id), &active)?;
+    tx.execute(
+        "UPDATE sessions SET active = $3
+         WHERE tenant_id = $1 AND id = $2 AND handoff_id IS NOT DISTINCT FROM $4",
+        params![session.id, sealed, session.handoff],
     )?;
     Ok(())
 }

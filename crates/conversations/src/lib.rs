@@ -23,9 +23,14 @@
 //! - [`background`]: what is stored of runs that nobody typed
 //! - [`holders`], `process_identity`: which processes hold runs, and the proof that one is dead; [`chat_places`]: how many
 //!   turns one works on; [`run_load`]: how much work waits; [`isolation`]: runs that may have broken a process
+//! - [`holds`]: somebody of the business takes a conversation over; [`whispers`]: what they tell the agent of it;
+//!   [`human_requests`], [`unanswered_requests`]: the line of those who asked for a human, and those to whom nobody came;
+//!   [`session_waits`], [`unanswered_holds`]: who waits for an answer, and those whom a colleague leaves waiting
 //! - [`outbox`]: what leaves, once; [`linking`]: a visitor proves a phone, and two threads become one
+//! - [`session_changes`]: what has changed for those who follow a session; [`presence`]: who types in it, and how far it was read
+//! - [`reach`]: who of a tenant is reached where, and for what
 //! - [`erasure`]: what goes when somebody is forgotten; [`personal_records`]: what they are told
-//! - [`search`]: messages by their words; [`retention`]: summaries and the archive; [`rollups`]: what turns came to, day by day
+//! - [`joining`]: messages that one reply answers together; [`search`]: messages by their words; [`retention`]: summaries and the archive; [`rollups`]: what turns came to, day by day
 //!
 //! # To add a column or a table
 //! A migration in `migrations/` with the next free number, listed in [`MIGRATIONS`]; each column of text in
@@ -43,9 +48,12 @@ pub mod error;
 pub mod event;
 pub mod handoffs;
 pub mod holders;
+pub mod holds;
+pub mod human_requests;
 pub mod inbound;
 pub mod ingest;
 pub mod isolation;
+pub mod joining;
 pub mod key_use;
 pub mod late_acts;
 pub mod linking;
@@ -53,7 +61,9 @@ pub mod marks;
 pub mod messages;
 pub mod outbox;
 pub mod personal_records;
+pub mod presence;
 mod process_identity;
+pub mod reach;
 pub mod retention;
 pub mod rollups;
 mod rows_of_before;
@@ -62,6 +72,8 @@ pub mod runs;
 pub mod sealing;
 pub mod search;
 mod sender_identity;
+pub mod session_changes;
+pub mod session_waits;
 pub mod sessions;
 pub mod snapshot;
 pub mod state;
@@ -69,7 +81,10 @@ pub mod steps;
 pub mod stored_prompts;
 pub mod taint_bits;
 mod transient_calls;
+pub mod unanswered_holds;
+pub mod unanswered_requests;
 pub mod violations;
+pub mod whispers;
 
 pub use decisions::TurnTimings;
 pub use error::{Error, Result};
@@ -86,6 +101,9 @@ use munshi_store::{Migration, PlatformScope, migration};
 /// Why the installation may look at all tenants' runs: to take up those whose process died.
 pub const RUNS: PlatformScope = PlatformScope::new("runs");
 
+/// Why a node may look at all tenants' sessions: to hear which of them others have changed.
+pub const LIVE: PlatformScope = PlatformScope::new("live");
+
 pub const MIGRATIONS: &[Migration] = &[
     migration!("0014_turns"),
     migration!("0016_rollups"),
@@ -99,4 +117,13 @@ pub const MIGRATIONS: &[Migration] = &[
     migration!("0085_retention"),
     migration!("0098_stored_prompts"),
     migration!("0099_messages_by_session"),
+    migration!("0100_outbox"),
+    migration!("0102_outbox_receipts"),
+    migration!("0111_address_opt_outs"),
+    migration!("0120_live_sessions"),
+    migration!("0121_holds"),
+    migration!("0130_reach"),
+    migration!("0140_session_waits"),
+    migration!("0142_outbox_consents"),
+    migration!("0144_reach_logins"),
 ];

@@ -3,7 +3,7 @@
 use std::collections::VecDeque;
 
 use munshi_safety::approvals::Approval;
-use munshi_types::ApprovalId;
+use munshi_types::{ApprovalId, MessageId};
 use serde::{Deserialize, Serialize};
 
 use crate::event::{EventId, RunEvent};
@@ -28,6 +28,9 @@ pub struct ReplyMarks {
     /// A pack read the message by itself: neither it nor this is told to a model beyond this machine, now or later.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub stays: bool,
+    /// Messages that it answers beside its run's own: they had joined the turn.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub joined: Vec<MessageId>,
     /// Whose words beside the person's own it may hold, as bits; none where it was stored before this was told.
     pub tainted: Option<i64>,
 }

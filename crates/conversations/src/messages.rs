@@ -9,8 +9,8 @@ use munshi_store::{
 };
 use munshi_types::tier::{Channel, LanguageCode};
 use munshi_types::{
-    AttachedFile, BindingId, ClientScreen, Id, MessageId, OutboundMessage, ReplyAddress, RunId, SessionId,
-    Timestamp,
+    AttachedFile, BindingId, ClientScreen, Id, MessageId, OutboundMessage, OutboundPurpose, PersonId,
+    ReplyAddress, RunId, SessionId, Timestamp,
 };
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -27,12 +27,17 @@ pub(crate) const OUTSIDE_ID: SealedColumn = SealedColumn::new("messages", "outsi
 
 /// How many are read for a turn.
 pub const READ: u32 = 50;
+/// The mark of a message that came while somebody of the business had the conversation in hand.
+pub const HELD: &str = "held";
 
+/// Who said something. Our side is the persona, and whoever of the business joins in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum MessageSpeaker {
     Person,
     Persona,
+    /// Somebody of the business, as themselves.
+    Colleague(PersonId),
 }
 
 impl MessageSpeaker {
@@ -40,16 +45,38 @@ impl MessageSpeaker {
         match self {
             Self::Person => "person",
             Self::Persona => "persona",
+            Self::Colleague(_) => "colleague",
         }
     }
-}
 
-impl FromStr for MessageSpeaker {
-    type Err = String;
+    /// Whether our side said it.
+    pub const fn is_ours(self) -> bool {
+        matches!(self, Self::Persona | Self::Colleague(_))
+    }
 
-    fn from_str(text: &str) -> std::result::Result<Self, String> {
-        let found = [Self::Person, Self::Persona].into_iter().find(|known| known.as_str() == text);
-        found.ok_or_else(|| format!("unknown message speaker `{text}`"))
+    pub const fn colleague(self) -> Option<PersonId> {
+        match self {
+            Self::Colleague(person) => Some(person),
+            Self::Person | Self::Persona => None,
+        }
+    }
+
+    /// In its row a colleague's word is our side's, with their id beside it: so an older node reads it too.
+    const fn stored_as(self) -> &'static str {
+        match self {
+            Self::Person => "person",
+            Self::Persona | Self::Colleague(_) => "persona",
+        }
+    }
+
+    pub(crate) fn read(row: &Row<'_>) -> Result<Self> {
+        let colleague: Option<PersonId> = row.get("colleague_id")?;
+        match (row.get::<String>("speaker")?.as_str(), colleague) {
+            ("person", _) => Ok(Self::Person),
+            ("persona", Some(colleague)) => Ok(Self::Colleague(colleague)),
+            ("persona", None) => Ok(Self::Persona),
+            (other, _) => Err(munshi_store::Error::Decode(format!("unknown message speaker `{other}`"))),
+        }
     }
 }
 
@@ -111,19 +138,22 @@ pub struct Message {
 impl Message {
     /// As it is sent.
     pub fn to_outbound(&self, to: &ReplyAddress) -> OutboundMessage {
+        let purpose = match self.speaker {
+            MessageSpeaker::Colleague(_) => OutboundPurpose::Colleague,
+            MessageSpeaker::Person | MessageSpeaker::Persona => OutboundPurpose::Reply,
+        };
         OutboundMessage {
-            id: self.id,
-            to: to.clone(),
-            text: self.text.clone(),
+            purpose,
             suggestions: self.suggestions.clone(),
             language: self.language.clone(),
+            ..OutboundMessage::new(self.id, to.clone(), self.text.clone())
         }
     }
 }
 
 pub fn find(tx: &mut Tx<'_>, id: MessageId) -> Result<Option<Message>> {
     tx.optional(
-        "SELECT id, session_id, number, run_id, binding_id, speaker, channel, outside_id, text, attached, language,
+        "SELECT id, session_id, number, run_id, binding_id, speaker, colleague_id, channel, outside_id, text, attached, language,
                 tokens, standing, generation, marks, suggestions, said_at
          FROM messages WHERE tenant_id = $1 AND id = $2",
         params![id],
@@ -135,7 +165,7 @@ pub fn find(tx: &mut Tx<'_>, id: MessageId) -> Result<Option<Message>> {
 /// business: pass that message's number.
 pub fn list_newest(tx: &mut Tx<'_>, session: SessionId, up_to: i64, limit: u32) -> Result<Vec<Message>> {
     let mut found = tx.all(
-        "SELECT id, session_id, number, run_id, binding_id, speaker, channel, outside_id, text, attached, language,
+        "SELECT id, session_id, number, run_id, binding_id, speaker, colleague_id, channel, outside_id, text, attached, language,
                 tokens, standing, generation, marks, suggestions, said_at
          FROM messages WHERE tenant_id = $1 AND session_id = $2 AND number <= $3 ORDER BY number DESC LIMIT $4",
         params![session, up_to, i64::from(limit)],
@@ -143,6 +173,15 @@ pub fn list_newest(tx: &mut Tx<'_>, session: SessionId, up_to: i64, limit: u32) 
     )?;
     found.reverse();
     Ok(found)
+}
+
+/// The number of a message of a session; none where it is another's, or nobody's.
+pub(crate) fn find_number(tx: &mut Tx<'_>, session: SessionId, id: MessageId) -> Result<Option<i64>> {
+    tx.optional(
+        "SELECT number FROM messages WHERE tenant_id = $1 AND id = $2 AND session_id = $3",
+        params![id, session],
+        |row| row.get(0),
+    )
 }
 
 /// Notes that whoever sent a message gets this reply in a response. Another client that reads it is not the one that asked.
@@ -184,7 +223,7 @@ pub fn list_replies_after(
     limit: u32,
 ) -> Result<Vec<Message>> {
     let mut found = tx.all(
-        "SELECT id, session_id, number, run_id, binding_id, speaker, channel, outside_id, text, attached, language,
+        "SELECT id, session_id, number, run_id, binding_id, speaker, colleague_id, channel, outside_id, text, attached, language,
                 tokens, standing, generation, marks, suggestions, said_at
          FROM messages WHERE tenant_id = $1 AND session_id = $2 AND number > $3 AND speaker = 'persona'
            AND run_id IN (SELECT m.run_id FROM messages m WHERE m.tenant_id = $1 AND m.session_id = $2 AND m.number < $3
@@ -200,7 +239,7 @@ pub fn list_replies_after(
 /// Those between two numbers, both included, the oldest first.
 pub(crate) fn list_between(tx: &mut Tx<'_>, session: SessionId, from: i64, to: i64) -> Result<Vec<Message>> {
     tx.all(
-        "SELECT id, session_id, number, run_id, binding_id, speaker, channel, outside_id, text, attached, language,
+        "SELECT id, session_id, number, run_id, binding_id, speaker, colleague_id, channel, outside_id, text, attached, language,
                 tokens, standing, generation, marks, suggestions, said_at
          FROM messages WHERE tenant_id = $1 AND session_id = $2 AND number >= $3 AND number <= $4 ORDER BY number",
         params![session, from, to],
@@ -211,7 +250,7 @@ pub(crate) fn list_between(tx: &mut Tx<'_>, session: SessionId, from: i64, to: i
 /// Those of a session that stand behind one of it, the oldest first; none where that one is not in it.
 pub fn list_after(tx: &mut Tx<'_>, session: SessionId, than: MessageId, limit: u32) -> Result<Vec<Message>> {
     tx.all(
-        "SELECT id, session_id, number, run_id, binding_id, speaker, channel, outside_id, text, attached, language,
+        "SELECT id, session_id, number, run_id, binding_id, speaker, colleague_id, channel, outside_id, text, attached, language,
                 tokens, standing, generation, marks, suggestions, said_at
          FROM messages WHERE tenant_id = $1 AND session_id = $2
            AND number > (SELECT m.number FROM messages m WHERE m.tenant_id = $1 AND m.session_id = $2 AND m.id = $3)
@@ -225,7 +264,7 @@ pub fn list_after(tx: &mut Tx<'_>, session: SessionId, than: MessageId, limit: u
 pub fn list(tx: &mut Tx<'_>, session: SessionId, request: &PageRequest) -> Result<Page<Message>> {
     let rows = tx.all(
         request.choose(sql_in_both_orders!(
-            "SELECT id, session_id, number, run_id, binding_id, speaker, channel, outside_id, text, attached, language,
+            "SELECT id, session_id, number, run_id, binding_id, speaker, colleague_id, channel, outside_id, text, attached, language,
                     tokens, standing, generation, marks, suggestions, said_at
              FROM messages WHERE tenant_id = $1 AND session_id = $2 AND number < $3 ORDER BY number DESC LIMIT $4"
         )),
@@ -241,7 +280,7 @@ pub fn list(tx: &mut Tx<'_>, session: SessionId, request: &PageRequest) -> Resul
 /// What a run was asked and what it answered, in order.
 pub fn list_by_run(tx: &mut Tx<'_>, run: RunId) -> Result<Vec<Message>> {
     tx.all(
-        "SELECT id, session_id, number, run_id, binding_id, speaker, channel, outside_id, text, attached, language,
+        "SELECT id, session_id, number, run_id, binding_id, speaker, colleague_id, channel, outside_id, text, attached, language,
                 tokens, standing, generation, marks, suggestions, said_at
          FROM messages WHERE tenant_id = $1 AND run_id = $2 ORDER BY number",
         params![run],
@@ -257,16 +296,17 @@ pub fn add(tx: &mut Tx<'_>, by: SealedBy, message: &Message) -> Result<()> {
     let marks = tx.seal_json(by, MARKS.cell(id), &message.marks)?;
     let suggestions = tx.seal_json(by, SUGGESTIONS.cell(id), &message.suggestions)?;
     tx.send(
-        "INSERT INTO messages (tenant_id, id, session_id, number, run_id, binding_id, speaker, channel, outside_id, text,
+        "INSERT INTO messages (tenant_id, id, session_id, number, run_id, binding_id, speaker, colleague_id, channel, outside_id, text,
            attached, language, tokens, standing, generation, marks, suggestions, said_at)
-         VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18)",
+         VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19)",
         params![
             id,
             message.session,
             message.number,
             message.run,
             message.binding,
-            message.speaker.as_str(),
+            message.speaker.stored_as(),
+            message.speaker.colleague(),
             message.channel.as_str(),
             outside_id,
             text,
@@ -291,7 +331,7 @@ pub(crate) fn read(row: &Row<'_>) -> Result<Message> {
         number: row.get("number")?,
         run: row.get("run_id")?,
         binding: row.get("binding_id")?,
-        speaker: read_enum(row, "speaker")?,
+        speaker: MessageSpeaker::read(row)?,
         channel: read_enum(row, "channel")?,
         outside_id: row.get_sealed("outside_id", OUTSIDE_ID.cell(id))?,
         text: row.get_sealed("text", TEXT.cell(id))?,

@@ -20,7 +20,7 @@ pub fn describe_message(message: &Message) -> Value {
     json!({
         "conversation": message.session,
         "number": message.number,
-        "speaker": message.speaker,
+        "speaker": message.speaker.as_str(),
         "channel": message.channel,
         "message_id": message.outside_id,
         "text": message.text,

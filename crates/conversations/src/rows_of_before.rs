@@ -101,10 +101,10 @@ const OUTBOX: SealedTable = SealedTable {
     name: "outbox",
     key: SealedKey::Id,
     next: (
-        "SELECT o.message_id AS row_id, s.person_id AS person, o.body, o.detail, o.outside_id
+        "SELECT o.message_id AS row_id, COALESCE(s.person_id, o.person_id) AS person, o.body, o.detail, o.outside_id
          FROM outbox o LEFT JOIN sessions s ON s.tenant_id = $1 AND s.id = o.session_id
          WHERE o.tenant_id = $1 AND o.message_id > $2 ORDER BY o.message_id LIMIT $3",
-        "SELECT o.message_id AS row_id, s.person_id AS person, o.body, o.detail, o.outside_id
+        "SELECT o.message_id AS row_id, COALESCE(s.person_id, o.person_id) AS person, o.body, o.detail, o.outside_id
          FROM outbox o LEFT JOIN sessions s ON s.tenant_id = $1 AND s.id = o.session_id
          WHERE o.tenant_id = $1 AND o.message_id > $2 ORDER BY o.message_id LIMIT $3 FOR NO KEY UPDATE OF o",
     ),

@@ -6,9 +6,10 @@ use munshi_store::{
 };
 use munshi_tiers::ActivePlace;
 use munshi_types::tier::{Channel, LanguageCode};
-use munshi_types::{BindingId, HandoffId, Id, PersonId, ReplyAddress, SessionId, Timestamp};
+use munshi_types::{BindingId, HandoffId, HoldId, Id, PersonId, ReplyAddress, SessionId, Timestamp};
 use serde::Serialize;
 use serde_json::Value;
+use uuid::Uuid;
 
 use crate::columns::{read_enum, read_language, read_optional_sealed_json, read_sealed_json};
 use crate::handoffs::ActiveHandoff;
@@ -59,8 +60,22 @@ pub struct Session {
     /// The last handing on.
     #[serde(skip)]
     pub handoff: Option<HandoffId>,
+    /// Who of the business has it in hand; none while the agent answers.
+    pub hold: Option<SessionHold>,
+    /// How much was whispered to the agent that no turn was told.
+    #[serde(skip)]
+    pub whispers: i64,
     pub began_at: Timestamp,
     pub last_at: Timestamp,
+}
+
+/// Somebody of the business has a conversation in hand.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+pub struct SessionHold {
+    /// This taking over, and no other.
+    pub id: HoldId,
+    pub by: PersonId,
+    pub since: Timestamp,
 }
 
 /// Which sessions a list holds.
@@ -97,7 +112,8 @@ impl Session {
 pub fn find(tx: &mut Tx<'_>, id: SessionId) -> Result<Option<Session>> {
     tx.optional(
         "SELECT id, binding_id, person_id, channel, language, reply_to, messages, summary, summarised, entities, masked,
-                tainted, aside, aside_tainted, merged_into, active, handoff_id, began_at, last_at
+                tainted, aside, aside_tainted, merged_into, active, handoff_id, held_by, held_at, hold_id,
+                whispers, began_at, last_at
          FROM sessions WHERE tenant_id = $1 AND id = $2",
         params![id],
         read,
@@ -108,7 +124,8 @@ pub fn find(tx: &mut Tx<'_>, id: SessionId) -> Result<Option<Session>> {
 pub fn find_by_person(tx: &mut Tx<'_>, binding: BindingId, person: PersonId) -> Result<Option<Session>> {
     tx.optional(
         "SELECT id, binding_id, person_id, channel, language, reply_to, messages, summary, summarised, entities, masked,
-                tainted, aside, aside_tainted, merged_into, active, handoff_id, began_at, last_at
+                tainted, aside, aside_tainted, merged_into, active, handoff_id, held_by, held_at, hold_id,
+                whispers, began_at, last_at
          FROM sessions WHERE tenant_id = $1 AND binding_id = $2 AND person_id = $3 AND merged_into IS NULL",
         params![binding, person],
         read,
@@ -137,7 +154,8 @@ pub fn list(tx: &mut Tx<'_>, wanted: SessionFilter, request: &PageRequest) -> Re
         SessionFilter::All => tx.all(
             request.choose(sql_in_both_orders!(
                 "SELECT id, binding_id, person_id, channel, language, reply_to, messages, summary, summarised, entities,
-                        masked, tainted, aside, aside_tainted, merged_into, active, handoff_id, began_at, last_at
+                        masked, tainted, aside, aside_tainted, merged_into, active, handoff_id, held_by, held_at, hold_id,
+                whispers, began_at, last_at
                  FROM sessions WHERE tenant_id = $1 AND (last_at, id) < ($2, $3) AND merged_into IS NULL
                  ORDER BY last_at DESC, id DESC LIMIT $4"
             )),
@@ -147,7 +165,8 @@ pub fn list(tx: &mut Tx<'_>, wanted: SessionFilter, request: &PageRequest) -> Re
         SessionFilter::Binding(binding) => tx.all(
             request.choose(sql_in_both_orders!(
                 "SELECT id, binding_id, person_id, channel, language, reply_to, messages, summary, summarised, entities,
-                        masked, tainted, aside, aside_tainted, merged_into, active, handoff_id, began_at, last_at
+                        masked, tainted, aside, aside_tainted, merged_into, active, handoff_id, held_by, held_at, hold_id,
+                whispers, began_at, last_at
                  FROM sessions WHERE tenant_id = $1 AND (last_at, id) < ($2, $3) AND merged_into IS NULL
                    AND binding_id = $5
                  ORDER BY last_at DESC, id DESC LIMIT $4"
@@ -158,7 +177,8 @@ pub fn list(tx: &mut Tx<'_>, wanted: SessionFilter, request: &PageRequest) -> Re
         SessionFilter::Person(person) => tx.all(
             request.choose(sql_in_both_orders!(
                 "SELECT id, binding_id, person_id, channel, language, reply_to, messages, summary, summarised, entities,
-                        masked, tainted, aside, aside_tainted, merged_into, active, handoff_id, began_at, last_at
+                        masked, tainted, aside, aside_tainted, merged_into, active, handoff_id, held_by, held_at, hold_id,
+                whispers, began_at, last_at
                  FROM sessions WHERE tenant_id = $1 AND (last_at, id) < ($2, $3) AND merged_into IS NULL
                    AND person_id = $5
                  ORDER BY last_at DESC, id DESC LIMIT $4"
@@ -186,12 +206,14 @@ pub(crate) struct MessageArrival<'a> {
 pub(crate) fn record_arrival(tx: &mut Tx<'_>, arrival: &MessageArrival<'_>) -> Result<Option<Session>> {
     let hashed = runs::hash_outside_id(tx, arrival.channel, arrival.outside_id)?;
     let found = tx.optional(
-        "UPDATE sessions SET messages = messages + 1, channel = $4, last_at = $7
+        "UPDATE sessions SET messages = messages + 1, channel = $4, last_at = $7, changed_at = $7,
+                waiting_since = coalesce(waiting_since, $7)
          WHERE tenant_id = $1 AND binding_id = $2 AND person_id = $3 AND merged_into IS NULL
            AND NOT EXISTS (SELECT 1 FROM runs r WHERE r.tenant_id = $1 AND r.binding_id = $2 AND r.channel = $4
                              AND r.outside_id IN ($5, $6))
          RETURNING id, binding_id, person_id, channel, language, reply_to, messages, summary, summarised, entities,
-                   masked, tainted, aside, aside_tainted, merged_into, active, handoff_id, began_at, last_at",
+                   masked, tainted, aside, aside_tainted, merged_into, active, handoff_id, held_by, held_at, hold_id,
+                whispers, began_at, last_at",
         params![
             arrival.binding,
             arrival.person,
@@ -202,7 +224,9 @@ pub(crate) fn record_arrival(tx: &mut Tx<'_>, arrival: &MessageArrival<'_>) -> R
         ],
         read,
     )?;
-    found.map(|session| store_reply_address(tx, session, arrival)).transpose()
+    let Some(session) = found else { return Ok(None) };
+    tx.announce(session.id.as_uuid());
+    store_reply_address(tx, session, arrival).map(Some)
 }
 
 /// The same where there may be no session yet. The person is held by the caller, so that no merge comes between; of two
@@ -210,12 +234,14 @@ pub(crate) fn record_arrival(tx: &mut Tx<'_>, arrival: &MessageArrival<'_>) -> R
 pub(crate) fn upsert(tx: &mut Tx<'_>, id: SessionId, arrival: &MessageArrival<'_>) -> Result<Session> {
     let session = tx.one(
         "INSERT INTO sessions (tenant_id, id, binding_id, person_id, channel, messages, summarised, entities, tainted,
-           began_at, last_at)
-         VALUES ($1, $2, $3, $4, $5, 1, 0, $6, 0, $7, $7)
+           began_at, last_at, changed_at, waiting_since)
+         VALUES ($1, $2, $3, $4, $5, 1, 0, $6, 0, $7, $7, $7, $7)
          ON CONFLICT (tenant_id, binding_id, person_id) WHERE merged_into IS NULL DO UPDATE SET
-           messages = sessions.messages + 1, channel = excluded.channel, last_at = excluded.last_at
+           messages = sessions.messages + 1, channel = excluded.channel, last_at = excluded.last_at,
+           changed_at = excluded.changed_at, waiting_since = coalesce(sessions.waiting_since, excluded.waiting_since)
          RETURNING id, binding_id, person_id, channel, language, reply_to, messages, summary, summarised, entities,
-                   masked, tainted, aside, aside_tainted, merged_into, active, handoff_id, began_at, last_at",
+                   masked, tainted, aside, aside_tainted, merged_into, active, handoff_id, held_by, held_at, hold_id,
+                whispers, began_at, last_at",
         params![
             id,
             arrival.binding,
@@ -226,6 +252,7 @@ pub(crate) fn upsert(tx: &mut Tx<'_>, id: SessionId, arrival: &MessageArrival<'_
         ],
         read,
     )?;
+    tx.announce(session.id.as_uuid());
     store_reply_address(tx, session, arrival)
 }
 
@@ -252,7 +279,7 @@ pub struct ReplyPosition {
     pub summarised: i64,
 }
 
-/// Numbers a reply in the session its run belongs to by now, and keeps what was learned.
+/// Numbers a reply in the session its run belongs to by now, and keeps what was learned. Whoever waits for a colleague still does.
 pub fn record_reply(
     tx: &mut Tx<'_>,
     session: SessionId,
@@ -261,14 +288,17 @@ pub fn record_reply(
 ) -> Result<Option<ReplyPosition>> {
     let entities = seal_optional_json(tx, by, ENTITIES.cell(session), learned.entities.as_ref())?;
     let masked = seal_optional_json(tx, by, MASKED.cell(session), learned.masked.as_ref())?;
-    tx.optional(
-        "UPDATE sessions SET messages = messages + 1, last_at = $3, language = coalesce($4, language),
+    let position = tx.optional(
+        "UPDATE sessions SET messages = messages + 1, last_at = $3, changed_at = $3, language = coalesce($4, language),
+                waiting_since = CASE WHEN awaits_colleague THEN waiting_since END,
                 entities = coalesce($5, entities), masked = coalesce($6, masked)
          WHERE tenant_id = $1 AND id = $2 AND merged_into IS NULL
          RETURNING id, messages, summarised",
         params![session, now, learned.language.as_ref().map(LanguageCode::as_str), entities, masked],
-        |row| Ok(ReplyPosition { session: row.get(0)?, number: row.get(1)?, summarised: row.get(2)? }),
-    )
+        read_position,
+    )?;
+    position.iter().for_each(|position| tx.announce(position.session.as_uuid()));
+    Ok(position)
 }
 
 /// The same for a run that ends without a word.
@@ -280,8 +310,8 @@ pub(crate) fn record_without_reply(
 ) -> Result<Option<ReplyPosition>> {
     let entities = seal_optional_json(tx, by, ENTITIES.cell(session), learned.entities.as_ref())?;
     let masked = seal_optional_json(tx, by, MASKED.cell(session), learned.masked.as_ref())?;
-    tx.optional(
-        "UPDATE sessions SET last_at = $3, language = coalesce($4, language), entities = coalesce($5, entities),
+    let position = tx.optional(
+        "UPDATE sessions SET last_at = $3, changed_at = $3, language = coalesce($4, language), entities = coalesce($5, entities),
                 masked = coalesce($6, masked)
          WHERE tenant_id = $1 AND id = $2 AND merged_into IS NULL
          RETURNING id, messages, summarised",
@@ -292,8 +322,39 @@ pub(crate) fn record_without_reply(
             entities,
             masked
         ],
-        |row| Ok(ReplyPosition { session: row.get(0)?, number: row.get(1)?, summarised: row.get(2)? }),
-    )
+        read_position,
+    )?;
+    position.iter().for_each(|position| tx.announce(position.session.as_uuid()));
+    Ok(position)
+}
+
+fn read_position(row: &Row<'_>) -> Result<ReplyPosition> {
+    Ok(ReplyPosition { session: row.get(0)?, number: row.get(1)?, summarised: row.get(2)? })
+}
+
+/// Tells those who follow a session that something else of it has changed than what is said in it, such as who holds it.
+pub fn touch(tx: &mut Tx<'_>, session: SessionId, now: Timestamp) -> Result<()> {
+    tx.send(
+        "UPDATE sessions SET changed_at = $3 WHERE tenant_id = $1 AND id = $2 AND merged_into IS NULL",
+        params![session, now],
+    )?;
+    tx.announce(session.as_uuid());
+    Ok(())
+}
+
+/// The same where a question of a conversation is settled, as an approval names it. Call it before that is stored: whoever merges
+/// conversations holds them first, and their questions then.
+pub fn touch_asked(tx: &mut Tx<'_>, session: Option<Uuid>, now: Timestamp) -> Result<()> {
+    session.map_or(Ok(()), |session| touch(tx, SessionId::from_uuid(session), now))
+}
+
+fn read_hold(row: &Row<'_>) -> Result<Option<SessionHold>> {
+    let held: (Option<HoldId>, Option<PersonId>, Option<Timestamp>) =
+        (row.get("hold_id")?, row.get("held_by")?, row.get("held_at")?);
+    Ok(match held {
+        (Some(id), Some(by), Some(since)) => Some(SessionHold { id, by, since }),
+        _ => None,
+    })
 }
 
 pub(crate) fn read(row: &Row<'_>) -> Result<Session> {
@@ -316,6 +377,8 @@ pub(crate) fn read(row: &Row<'_>) -> Result<Session> {
         merged_into: row.get("merged_into")?,
         active: read_optional_sealed_json(row, "active", ACTIVE.cell(id))?,
         handoff: row.get("handoff_id")?,
+        hold: read_hold(row)?,
+        whispers: row.get("whispers")?,
         began_at: row.get("began_at")?,
         last_at: row.get("last_at")?,
     })

@@ -12,7 +12,7 @@ use munshi_safety::budget::{BudgetAmount, RunBudget, RunUse};
 use munshi_safety::pipeline::{RefusalCode, Taint, TaintSource};
 use munshi_tiers::ActivePlace;
 use munshi_tools::{ActDropReason, LOGIN_NEEDED, ResultOrigin, ToolAnswer};
-use munshi_types::{ActId, ApprovalId, HolderId, RunId, Timestamp};
+use munshi_types::{ActId, ApprovalId, HolderId, MessageId, RunId, Timestamp};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
@@ -97,6 +97,12 @@ pub struct RunSnapshot {
     /// How often such calls were made anew.
     #[serde(skip_serializing_if = "is_zero")]
     pub reopened: u32,
+    /// Messages that joined the turn, the oldest first: their own runs have ended, and this one answers them.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub joined: Vec<MessageId>,
+    /// How often the turn began to think anew since some joined.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub rethought: u32,
 }
 
 /// Most runs never call such a tool.

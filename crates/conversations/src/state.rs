@@ -1,5 +1,6 @@
 //! Where a run can be, and why one ends without an answer of its own.
 
+use munshi_types::RunId;
 use serde::{Deserialize, Serialize};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -83,9 +84,17 @@ pub enum HaltReason {
     NoModel(String),
     /// What came in may not be taken, such as an Aadhaar number.
     RefusedAtDoor(String),
+    /// They wrote STOP, or a word like it: it was stored and confirmed, and no model was asked.
+    OptedOut,
+    /// They wrote START after that.
+    OptedIn,
     Cancelled,
+    /// Somebody of the business has the conversation in hand: the agent says nothing.
+    Held,
     /// The person on whose behalf it acted is no longer known.
     PersonGone,
+    /// Its message joined the turn of this run, whose reply answers both.
+    Joined(RunId),
     /// Something of ours broke; the log has the cause.
     Broken(String),
 }
@@ -100,8 +109,12 @@ impl HaltReason {
             Self::ToolCap => "tool_cap",
             Self::NoModel(_) => "no_model",
             Self::RefusedAtDoor(_) => "refused_at_door",
+            Self::OptedOut => "opted_out",
+            Self::OptedIn => "opted_in",
             Self::Cancelled => "cancelled",
+            Self::Held => "held",
             Self::PersonGone => "person_gone",
+            Self::Joined(_) => "joined",
             Self::Broken(_) => "broken",
         }
     }

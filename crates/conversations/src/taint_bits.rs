@@ -47,7 +47,8 @@ pub(crate) fn read_message_bits(message: &Message, session: &Session) -> i64 {
         (None, MessageSpeaker::Persona) => session.tainted,
         // What a program has said stands there as the person's, and is nobody's own words.
         (None, MessageSpeaker::Person) if message.marks["program"] == true => bit(TaintSource::Connector),
-        (None, MessageSpeaker::Person) => 0,
+        // A colleague's are the business's own.
+        (None, MessageSpeaker::Person | MessageSpeaker::Colleague(_)) => 0,
     }
 }
 

@@ -2,7 +2,8 @@
 
 use std::time::Duration;
 
-use munshi_conversations::erasure::{end_open_runs, has_held_run, remove_outside_ids};
+use munshi_conversations::erasure::{end_open_runs, forget_presence, has_held_run, remove_outside_ids};
+use munshi_conversations::outbox;
 use munshi_identity::{PersonalData, keys};
 use munshi_pack::alerts;
 use munshi_pack::operation::forget_answers;
@@ -87,6 +88,7 @@ impl ErasureService {
             }
             for person in persons {
                 end_open_runs(tx, person, now)?;
+                forget_presence(tx, person)?;
             }
             Ok::<_, Error>(())
         };
@@ -152,7 +154,11 @@ impl ErasureService {
                     forget_answers(tx, key)?;
                 }
             }
-            records.into_values().flatten().try_for_each(|record| alerts::delete_about(tx, record).map(drop))
+            for record in records.into_values().flatten() {
+                alerts::delete_about(tx, record)?;
+                outbox::erase_of_subject(tx, record)?;
+            }
+            Ok(())
         };
         self.db.write(tenant, erase).await.map_err(Error::Store)
     }

@@ -6,6 +6,7 @@ use std::fmt;
 use std::path::Path;
 use std::str::FromStr;
 
+use munshi_conversations::outbox;
 use munshi_conversations::personal_records::describe_message;
 use munshi_conversations::retention::{
     ArchiveOwner, ArchivePosition, ArchivedLine, UnreadableLine, read_part,
@@ -210,7 +211,7 @@ fn list_sources(packs: &PackRegistry, subject: &ExportSubject) -> Vec<Source> {
     }
     for known in &packs.subjects {
         let records = subject.records.get(known.pack).map_or(&[][..], Vec::as_slice);
-        for data in known.data().iter().chain([&alerts::RECORD_DATA]) {
+        for data in known.data().iter().chain([&alerts::RECORD_DATA, &outbox::RECORD_DATA]) {
             for record in records {
                 let kind = format!("{}: {}", known.pack, data.name);
                 sources.push(Source { kind, subject: *record, rows: SourceRows::Pack(data, *record) });

@@ -1,4 +1,5 @@
-//! What heartbeats found: stored under its key, told once, cleared when a beat comes without it.
+//! What heartbeats found: stored under its key, told once, cleared when a beat comes without it. What the house finds by itself is raised
+//! and cleared one by one.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -53,17 +54,18 @@ pub struct StoredAlert {
 }
 
 /// An alert with its words, as a beat found it.
-pub(crate) struct WordedAlert {
-    pub(crate) alert: Alert,
-    pub(crate) text: String,
+pub struct WordedAlert {
+    pub alert: Alert,
+    /// In English.
+    pub text: String,
 }
 
 /// Whose alerts are brought up to date, and when.
-pub(crate) struct AlertSource {
-    pub(crate) pack: &'static str,
-    pub(crate) heartbeat: &'static str,
-    pub(crate) now: Timestamp,
-    pub(crate) ids: IdGenerator,
+pub struct AlertSource {
+    pub pack: &'static str,
+    pub heartbeat: &'static str,
+    pub now: Timestamp,
+    pub ids: IdGenerator,
 }
 
 /// What a beat changed.
@@ -104,6 +106,32 @@ pub(crate) fn record_beat(
     Ok(changes)
 }
 
+/// Raises one alert, whatever else its source has open; one that is open already is seen once more. Call it last: it writes to the audit.
+pub fn raise(tx: &mut Tx<'_>, source: &AlertSource, one: &WordedAlert) -> Result<(), munshi_safety::Error> {
+    if let Some(id) = list_open_keys(tx, source)?.get(&one.alert.key) {
+        return Ok(update_seen(tx, source, *id, one)?);
+    }
+    insert(tx, source, one)?;
+    let entry = build_entry(source, AuditEvent::ALERT_RAISED, &one.alert.key, Some(one));
+    audit::append_all(tx, &[entry], source.now, &source.ids)
+}
+
+/// Clears the open alerts with a key, or with one that goes on behind it and a slash. Call it last: it writes to the audit.
+pub fn clear_under(tx: &mut Tx<'_>, source: &AlertSource, key: &str) -> Result<(), munshi_safety::Error> {
+    let below = format!("{key}/");
+    let open = list_open_keys(tx, source)?;
+    let mut entries = Vec::new();
+    for (key, id) in open.iter().filter(|(open, _)| *open == key || open.starts_with(&below)) {
+        let clear = "UPDATE pack_alerts SET cleared_at = $3 WHERE tenant_id = $1 AND id = $2";
+        tx.execute(clear, params![*id, source.now])?;
+        entries.push(build_entry(source, AuditEvent::ALERT_CLEARED, key, None));
+    }
+    match entries.is_empty() {
+        true => Ok(()),
+        false => audit::append_all(tx, &entries, source.now, &source.ids),
+    }
+}
+
 /// Alerts about somebody: those whose key names their id.
 pub const PERSONAL_DATA: &[PersonalData] = &[PersonalData {
     name: "alerts",
@@ -124,12 +152,7 @@ fn list_about(tx: &mut Tx<'_>, subject: Uuid, after: Uuid, limit: u32) -> Result
 }
 
 fn show_alert(tx: &mut Tx<'_>, id: Uuid) -> Result<Option<Value>> {
-    let found = tx.optional(
-        "SELECT id, pack, heartbeat, key, severity, text, phrase, slots, first_seen, last_seen, told_at, cleared_at
-         FROM pack_alerts WHERE tenant_id = $1 AND id = $2",
-        params![id],
-        read,
-    )?;
+    let found = find(tx, AlertId::from_uuid(id))?;
     Ok(found.map(|alert| {
         json!({
             "text": alert.text,
@@ -235,6 +258,43 @@ pub fn list(tx: &mut Tx<'_>, filter: AlertFilter, request: &PageRequest) -> Resu
         read,
     )?;
     Ok(Page::from_rows(rows, request, |alert| Cursor { time: alert.first_seen, id: alert.id.as_uuid() }))
+}
+
+/// Open alerts that don't wait for the next summary.
+pub fn list_pressing(tx: &mut Tx<'_>, request: &PageRequest) -> Result<Page<StoredAlert>> {
+    let rows = tx.all(
+        request.choose(sql_in_both_orders!(
+            "SELECT id, pack, heartbeat, key, severity, text, phrase, slots, first_seen, last_seen, told_at, cleared_at
+             FROM pack_alerts
+             WHERE tenant_id = $1 AND (first_seen, id) < ($2, $3) AND cleared_at IS NULL
+               AND severity IN ('warning', 'urgent')
+             ORDER BY first_seen DESC, id DESC LIMIT $4"
+        )),
+        params![request.after.time, request.after.id, request.fetch_limit()],
+        read,
+    )?;
+    Ok(Page::from_rows(rows, request, |alert| Cursor { time: alert.first_seen, id: alert.id.as_uuid() }))
+}
+
+/// Those of them that were seen first since a time, the oldest first: so many at most.
+pub fn list_pressing_since(tx: &mut Tx<'_>, since: Timestamp, most: u32) -> Result<Vec<StoredAlert>> {
+    tx.all(
+        "SELECT id, pack, heartbeat, key, severity, text, phrase, slots, first_seen, last_seen, told_at, cleared_at
+         FROM pack_alerts
+         WHERE tenant_id = $1 AND first_seen > $2 AND cleared_at IS NULL AND severity IN ('warning', 'urgent')
+         ORDER BY first_seen, id LIMIT $3",
+        params![since, most],
+        read,
+    )
+}
+
+pub fn find(tx: &mut Tx<'_>, id: AlertId) -> Result<Option<StoredAlert>> {
+    tx.optional(
+        "SELECT id, pack, heartbeat, key, severity, text, phrase, slots, first_seen, last_seen, told_at, cleared_at
+         FROM pack_alerts WHERE tenant_id = $1 AND id = $2",
+        params![id],
+        read,
+    )
 }
 
 fn read(row: &Row<'_>) -> Result<StoredAlert> {

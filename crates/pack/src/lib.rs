@@ -43,6 +43,7 @@ mod job_queue;
 mod job_registration;
 mod models;
 pub mod operation;
+pub mod outgoing;
 mod page;
 mod poll;
 mod poll_job;

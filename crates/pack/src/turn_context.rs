@@ -69,4 +69,6 @@ pub enum EarlierSpeaker {
     Person,
     /// The one who answers: a model's words, which nobody has to have said before.
     Persona,
+    /// Somebody of the business who joined in: nothing they ask is answered by a yes to us, and nothing they say was said by the person.
+    Colleague,
 }

@@ -28,7 +28,8 @@ pub fn overlay(client_context: &ClientContext, stored: &[Message], message: &Mes
             ClientHistoryItem::Persona { text } => (MessageSpeaker::Persona, text),
             ClientHistoryItem::Tool { .. } => continue,
         };
-        let is = |said: &Message| said.speaker == speaker && is_same(&said.text, text);
+        // A program tells a colleague's words as the assistant's: it knows of no other side.
+        let is = |said: &Message| said.speaker.is_ours() == speaker.is_ours() && is_same(&said.text, text);
         match rest.iter().rposition(is) {
             Some(at) => {
                 is_latest &= !history.is_empty() || at + 1 == rest.len();

@@ -5,7 +5,7 @@ use munshi_types::{ClientScreen, InboundMessage, MessageId, ReservationId, RunId
 use serde_json::{Value, json};
 
 use super::{IngestOutcome, IngestStatus, RoutedMessage};
-use crate::messages::{Message, MessageSpeaker, MessageStatus};
+use crate::messages::{HELD, Message, MessageSpeaker, MessageStatus};
 use crate::runs::NewRun;
 use crate::sessions::Session;
 
@@ -58,7 +58,7 @@ impl IngestDraft {
             tokens: if keep { incoming.tokens } else { 0 },
             standing,
             generation: 0,
-            marks: marks(incoming),
+            marks: marks(incoming, self.session.hold.is_some()),
             suggestions: Vec::new(),
             said_at: incoming.now,
         }
@@ -79,12 +79,13 @@ impl IngestDraft {
 
 /// What is known of a message beside its text: how the device it came from writes dates and numbers, when the channel says
 /// that it was written, what its client had shown, whether a program brought something with it, whether a program has
-/// written it, and whether a host alone says who did.
-fn marks(incoming: &RoutedMessage) -> Value {
+/// written it, whether a host alone says who did, and whether it came while somebody had the conversation in hand.
+fn marks(incoming: &RoutedMessage, is_held: bool) -> Value {
     let InboundMessage { locale, sent_at, screen, from, .. } = &incoming.inbound;
     let client_context = incoming.client_context.is_some();
     let program = incoming.key_use.as_ref().is_some_and(|used| used.program_key().is_some());
-    let is_plain = locale.is_none() && sent_at.is_none() && !client_context && !program && !from.is_vouched;
+    let is_own = !client_context && !program && !from.is_vouched;
+    let is_plain = locale.is_none() && sent_at.is_none() && is_own && !is_held;
     if is_plain && *screen == ClientScreen::default() {
         return Value::Array(Vec::new());
     }
@@ -95,6 +96,9 @@ fn marks(incoming: &RoutedMessage) -> Value {
     }
     if from.is_vouched {
         marks["vouched"] = json!(true);
+    }
+    if is_held {
+        marks[HELD] = json!(true);
     }
     marks
 }

@@ -1,13 +1,15 @@
 //! A message comes in: stored with its run, once, before anybody is told that it came.
 
 mod draft;
+mod hold;
 mod outcome;
 mod rejection;
 mod routed_message;
 mod services;
+mod subscription;
 
 pub use self::outcome::{IngestOutcome, IngestStatus, TurnStart};
-pub use self::routed_message::{Admission, FixedReply, RoutedMessage};
+pub use self::routed_message::{Admission, FixedReply, RoutedMessage, SubscriptionRequest};
 pub use self::services::IngestServices;
 
 use std::sync::Arc;
@@ -21,7 +23,7 @@ use munshi_store::{Db, Tx};
 use munshi_types::{AttachedFile, PersonId, ReservationId, TenantId};
 
 use self::draft::IngestDraft;
-use self::rejection::reject_message;
+use self::rejection::{FixedAnswer, ReplyDelivery, reject_message};
 use crate::error::{Error, Result, Rollback};
 use crate::messages::{self, Message, MessageStatus};
 use crate::runs::{self, NewRun, RunLease};
@@ -131,8 +133,14 @@ fn try_ingest(
         Admission::Open => None,
         Admission::Shut(halt, said) => Some((halt.clone(), said.clone())),
     };
+    // What is turned away is not read for anything else.
+    let subscription = match shut {
+        Some(_) => None,
+        None => subscription::find_request(tx, incoming, &person)?,
+    };
     let (reservation, shut) = match shut {
         Some(shut) => (None, Some(shut)),
+        None if subscription.is_some() => (None, None),
         None => reserve(tx, ingest_services, incoming, &person)?,
     };
     let Some((session, person)) = assign_session(tx, ingest_services, incoming, person)? else {
@@ -148,8 +156,19 @@ fn try_ingest(
         person,
         reservation,
     };
+    if let Some(request) = subscription {
+        return subscription::apply(tx, ingest_services, incoming, &new, &request).map(Some);
+    }
+    // What is not kept is said, whoever has the conversation in hand.
+    let is_held = new.session.hold.is_some() && incoming.door == Admission::Open;
+    if is_held && !hold::takes_back_consent(tx, incoming, &new)? {
+        return hold::store_unanswered(tx, ingest_services, incoming, &new).map(Some);
+    }
     match shut {
-        Some((halt, said)) => reject_message(tx, ingest_services, incoming, &new, halt, &said).map(Some),
+        Some((halt, said)) => {
+            let said = FixedAnswer { reply: &said, delivery: ReplyDelivery::Sent };
+            reject_message(tx, ingest_services, incoming, &new, halt, said).map(Some)
+        }
         None => begin_run(tx, ingest_services, incoming, new).map(Some),
     }
 }

@@ -10,9 +10,24 @@ use super::{
 use crate::decisions::{self, TurnDecision};
 use crate::error::{Error, Result};
 use crate::messages::{self, Message, MessageSpeaker, MessageStatus};
+use crate::outbox::ReplyPlace;
 use crate::sessions::{self, SessionUpdate};
 use crate::state::HaltReason;
 use crate::{outbox, runs};
+
+/// What is answered without a model, and whether it leaves or only stands in the thread.
+#[derive(Clone, Copy)]
+pub(super) struct FixedAnswer<'a> {
+    pub(super) reply: &'a FixedReply,
+    pub(super) delivery: ReplyDelivery,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum ReplyDelivery {
+    Sent,
+    /// It was said before.
+    Kept,
+}
 
 /// Stores the message, its run and the answer, all ended. Nothing of it is billed.
 pub(super) fn reject_message(
@@ -21,7 +36,7 @@ pub(super) fn reject_message(
     incoming: &RoutedMessage,
     new: &IngestDraft,
     halt: HaltReason,
-    said: &FixedReply,
+    said: FixedAnswer<'_>,
 ) -> Result<IngestOutcome> {
     let (now, inbound) = (incoming.now, &incoming.inbound);
     // A limit is no reason to forget what somebody wrote.
@@ -40,16 +55,16 @@ pub(super) fn reject_message(
         number: numbered.number,
         speaker: MessageSpeaker::Persona,
         outside_id: None,
-        text: said.text.clone(),
+        text: said.reply.text.clone(),
         attached: Vec::new(),
-        language: said.language.clone(),
+        language: said.reply.language.clone(),
         tokens: 0,
         standing: MessageStatus::Degraded,
         generation: 1,
-        suggestions: said.suggestions.clone(),
+        suggestions: said.reply.suggestions.clone(),
         ..message
     };
-    runs::add_halted(tx, &new.build_run(incoming), &halt, reply.id)?;
+    runs::add_halted(tx, &new.build_run(incoming), &halt, Some(reply.id))?;
     messages::add(tx, by, &reply)?;
     if let Some(decision) = &incoming.decision {
         let about = decisions::TurnSubject {
@@ -61,8 +76,9 @@ pub(super) fn reject_message(
         let decision = TurnDecision { outcome: halt.code().to_owned(), ..decision.as_ref().clone() };
         decisions::add(tx, about, &decision, now)?;
     }
-    if let Some(to) = &inbound.reply_to {
-        outbox::enqueue(tx, &ingest_services.queue, (new.session.id, by), &reply.to_outbound(to), now)?;
+    if let (Some(to), ReplyDelivery::Sent) = (&inbound.reply_to, said.delivery) {
+        let place = ReplyPlace::of(&reply, by);
+        outbox::enqueue(tx, &ingest_services.queue, place, &reply.to_outbound(to), now)?;
     }
     Ok(IngestOutcome { halted: Some(halt), ..new.build_outcome(IngestStatus::Begun) })
 }

@@ -10,6 +10,7 @@ use munshi_types::{BindingId, InboundMessage, Timestamp, Zone};
 use crate::client_context::ClientContext;
 use crate::decisions::TurnDecision;
 use crate::key_use::KeyUse;
+use crate::outbox::opt_outs::SubscriptionWord;
 use crate::state::HaltReason;
 
 /// A message that has found its binding.
@@ -34,6 +35,8 @@ pub struct RoutedMessage {
     /// How much of a prompt the text takes.
     pub tokens: u32,
     pub door: Admission,
+    /// The whole message asks to be sent nothing but answers, or to be written to again; and what is said to that.
+    pub subscription: Option<SubscriptionRequest>,
     /// What is said where a limit is reached.
     pub limit_reached: Arc<dyn Fn(&BudgetRefusal) -> FixedReply + Send + Sync>,
     /// The record of a turn that ends here; none leaves it out.
@@ -43,6 +46,15 @@ pub struct RoutedMessage {
     /// Whether there is a place for its turn here; without one it waits.
     pub may_begin: bool,
     pub now: Timestamp,
+}
+
+/// A word such as STOP, and how it is confirmed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SubscriptionRequest {
+    pub word: SubscriptionWord,
+    /// Said to a question, it would be a no.
+    pub is_refusal: bool,
+    pub confirmation: FixedReply,
 }
 
 /// Whether a message may come in.

@@ -1,4 +1,4 @@
-//! A visitor proves a phone by a one-time code, and turns out to be somebody known: two persons become one, and so do
+//! A visitor proves a phone or an e-mail by a one-time code, and turns out to be somebody known: two persons become one, and so do
 //! their threads.
 
 mod threads;
@@ -6,6 +6,7 @@ mod threads;
 pub use threads::merge_threads;
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use munshi_identity::codes::{
     self, CodeAttempt, CodeKey, CodeProof, CodePurpose, CodeRequest, CodeRequestOutcome, CodeText,
@@ -15,16 +16,21 @@ use munshi_identity::{ContactAddress, MergeObstacle, Person, persons};
 use munshi_store::{Db, Tx};
 use munshi_types::tier::LanguageCode;
 use munshi_types::{
-    Clock, IdGenerator, OutboundMessage, PersonId, Random, ReplyAddress, SessionId, TenantId, Timestamp,
+    Clock, IdGenerator, OutboundMessage, OutboundPurpose, PersonId, Random, ReplyAddress, SessionId,
+    TenantId, Timestamp,
 };
 
 use crate::error::{Error, Result};
-use crate::outbox::ChannelSender;
+use crate::outbox::opt_outs;
+use crate::outbox::{
+    ChannelSender, DeliveryCertainty, FaultSubject, SendFault, SendReceipt, SendRetryability,
+};
+use crate::reach::preferences::to_place;
 use crate::sessions;
 
 /// What linking is done with.
 #[derive(Clone)]
-pub struct PhoneLinker {
+pub struct AddressLinker {
     pub db: Db,
     pub key: CodeKey,
     pub ids: IdGenerator,
@@ -32,7 +38,10 @@ pub struct PhoneLinker {
     pub clock: Arc<dyn Clock>,
 }
 
-/// How the code reaches the phone.
+/// So long is waited for a channel. Shorter than a request may take.
+const LONGEST_SEND: Duration = Duration::from_secs(20);
+
+/// How the code reaches them.
 pub struct CodeDelivery<'a> {
     pub sender: &'a dyn ChannelSender,
     /// What is sent, with the code in it.
@@ -40,15 +49,25 @@ pub struct CodeDelivery<'a> {
     pub language: Option<LanguageCode>,
 }
 
-/// What came of asking for a code. Nothing of it tells whether the phone is known here.
+/// What somebody agrees to by answering with a code: that they may be written to at the address, in these words.
+#[derive(Clone, Debug)]
+pub struct ShownConsent {
+    pub words: String,
+    pub language: Option<LanguageCode>,
+}
+
+/// What came of asking for a code. Nothing of it tells whether the address is known here.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum CodeSendOutcome {
+    /// It left, or it may have: only who has the address can tell. Whoever gets none asks again.
     Sent {
         expires_at: Timestamp,
     },
-    /// The code was made and could not be sent; they may ask again.
+    /// The code was made and surely not sent; they may ask again.
     NotSent {
         why: String,
+        /// Nothing will ever reach that address from here. Not so where it is our account that is refused.
+        refused: bool,
     },
     TooMany {
         again_at: Timestamp,
@@ -65,17 +84,16 @@ pub struct LinkedPerson {
     pub merged: Option<PersonId>,
 }
 
-impl PhoneLinker {
-    /// Makes a code for a session and sends it to the phone. It is never stored as it is sent, so it does not go through
+impl AddressLinker {
+    /// Makes a code for a session and sends it to the address. It is never stored as it is sent, so it does not go through
     /// the outbox: who gets none asks again.
     pub async fn send_code(
         &self,
         tenant: TenantId,
         session: SessionId,
-        phone: &str,
+        address: &ContactAddress,
         way: &CodeDelivery<'_>,
     ) -> Result<CodeSendOutcome> {
-        let address = ContactAddress::phone(phone).map_err(|error| Error::Unfit(error.to_string()))?;
         let (this, wanted, now) = (self.clone(), address.clone(), self.clock.now());
         let unit = move |tx: &mut Tx<'_>| {
             if sessions::find_current(tx, session)?.is_none() {
@@ -88,32 +106,74 @@ impl PhoneLinker {
             CodeRequestOutcome::Made(code) => code,
             CodeRequestOutcome::TooMany { again_at } => return Ok(CodeSendOutcome::TooMany { again_at }),
         };
+        let to = ReplyAddress { channel: way.sender.channel(), address: address.as_str().to_owned() };
         let outbound = OutboundMessage {
-            id: self.ids.next(),
-            to: ReplyAddress { channel: way.sender.channel(), address: address.as_str().to_owned() },
-            text: (way.words)(&code.text),
-            suggestions: Vec::new(),
+            purpose: OutboundPurpose::Code,
             language: way.language.clone(),
+            ..OutboundMessage::new(self.ids.next(), to, (way.words)(&code.text))
         };
-        Ok(match way.sender.send(&outbound).await {
-            Ok(_) => CodeSendOutcome::Sent { expires_at: code.expires_at },
-            Err(fault) => CodeSendOutcome::NotSent { why: fault.why },
-        })
+        let sent = tokio::time::timeout(LONGEST_SEND, way.sender.send(&outbound)).await.ok();
+        let outcome = judge_sending(sent, code.expires_at, self.clock.now());
+        if !matches!(outcome, CodeSendOutcome::Sent { .. }) {
+            // Nobody has it, and whoever asked is not to pay for that.
+            self.db.write(tenant, move |tx| codes::withdraw(tx, code.id)).await?;
+        }
+        Ok(outcome)
     }
 
-    /// Answers with the code. A right one makes the phone theirs, or them the person who has it, threads and all.
+    /// Answers with the code. A right one makes the address theirs, or them the person who has it, threads and all.
     pub async fn confirm(
         &self,
         tenant: TenantId,
         session: SessionId,
         text: &str,
     ) -> Result<CodeVerification<LinkedPerson>> {
+        self.confirm_shown(tenant, session, text, None).await
+    }
+
+    /// The same by somebody who was shown, with the code, what they agree to by it.
+    pub async fn confirm_shown(
+        &self,
+        tenant: TenantId,
+        session: SessionId,
+        text: &str,
+        shown: Option<ShownConsent>,
+    ) -> Result<CodeVerification<LinkedPerson>> {
         let now = self.clock.now();
         let attempt =
             CodeAttempt { purpose: CodePurpose::Link, asker: asker(session), text: text.to_owned() };
         let ids = self.ids.clone();
-        let link = move |tx: &mut Tx<'_>, proven: CodeProof| link(tx, &ids, session, &proven.address, now);
+        let link = move |tx: &mut Tx<'_>, proven: CodeProof| -> Result<LinkedPerson> {
+            let linked = link(tx, &ids, session, &proven.address, now)?;
+            let place = to_place(&proven.address);
+            if let (Some(shown), Some(place)) = (&shown, place) {
+                let words = (shown.words.as_str(), shown.language.as_ref());
+                let told = opt_outs::record_proof(tx, (linked.person.id, &place), words, (&ids, now))?;
+                told.record_with_ids(tx, &ids, now)?;
+            }
+            Ok(linked)
+        };
         codes::verify(&self.db, tenant, &self.key, attempt, now, link).await
+    }
+}
+
+/// What is told of a code, by what the channel said; None where it said nothing in time.
+fn judge_sending(
+    sent: Option<Result<SendReceipt, SendFault>>,
+    expires_at: Timestamp,
+    now: Timestamp,
+) -> CodeSendOutcome {
+    let fault = match sent {
+        Some(Err(fault)) if fault.happened == DeliveryCertainty::No => fault,
+        // It left, or may have: it works if it comes.
+        Some(Ok(_) | Err(_)) | None => return CodeSendOutcome::Sent { expires_at },
+    };
+    match fault.retry_after {
+        Some(after) => CodeSendOutcome::TooMany { again_at: now.plus(after) },
+        None => {
+            let refused = fault.retryable == SendRetryability::No && fault.subject == FaultSubject::Recipient;
+            CodeSendOutcome::NotSent { why: fault.why, refused }
+        }
     }
 }
 
@@ -176,4 +236,29 @@ fn merge_persons(
     }
     merge_threads(tx, ids, (merged.from, merged.into.id), now)?;
     Ok(Some(merged.from))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_code_that_may_have_left_is_one_that_left() {
+        let (now, expires_at) = (Timestamp::EPOCH, Timestamp::EPOCH.plus(codes::LIFE));
+        let judge = |sent| judge_sending(sent, expires_at, now);
+        let left = CodeSendOutcome::Sent { expires_at };
+        assert_eq!(judge(Some(Ok(SendReceipt::default()))), left);
+        assert_eq!(judge(Some(Err(SendFault::unknown("no answer")))), left);
+        assert_eq!(judge(None), left, "a slow channel may still have it");
+        let why = "down".to_owned();
+        let passing = judge(Some(Err(SendFault::passing("down"))));
+        assert_eq!(passing, CodeSendOutcome::NotSent { why, refused: false });
+        for (fault, is_theirs) in [(SendFault::refused("no"), false), (SendFault::unreachable("no"), true)] {
+            let why = fault.why.clone();
+            assert_eq!(judge(Some(Err(fault))), CodeSendOutcome::NotSent { why, refused: is_theirs });
+        }
+        let wait = Duration::from_secs(5);
+        let limited = judge(Some(Err(SendFault::limited("busy", wait))));
+        assert_eq!(limited, CodeSendOutcome::TooMany { again_at: now.plus(wait) });
+    }
 }

@@ -7,6 +7,9 @@ use munshi_types::{Id, IdGenerator, PersonId, SessionId, Timestamp};
 
 use crate::error::Result;
 use crate::handoffs;
+use crate::holds;
+use crate::outbox;
+use crate::presence;
 use crate::sealing::{seal_optional, seal_optional_json};
 use crate::sessions::{self, ACTIVE, ASIDE, REPLY_TO, SUMMARY, Session};
 
@@ -26,11 +29,13 @@ pub fn merge_threads(
     // Whoever asked can still say yes to it.
     approvals::move_asker(tx, from, into)?;
     let audit = consents::move_person(tx, from, into)?;
+    outbox::move_person(tx, from, into)?;
+    presence::forget_person(tx, from)?;
     let (theirs, mine): (Vec<_>, Vec<_>) = locked.into_iter().partition(|session| session.person == from);
     for gone in theirs {
         match mine.iter().find(|session| session.binding == gone.binding) {
             Some(stays) => join(tx, &gone, stays, now)?,
-            None => reassign_session(tx, gone.id, into)?,
+            None => reassign_session(tx, gone.id, into, now)?,
         }
     }
     Ok(audit.record_with_ids(tx, ids, now)?)
@@ -41,10 +46,12 @@ fn lock_sessions(tx: &mut Tx<'_>, from: PersonId, into: PersonId) -> Result<Vec<
     Ok(tx.all(
         (
             "SELECT id, binding_id, person_id, channel, language, reply_to, messages, summary, summarised, entities,
-                    masked, tainted, aside, aside_tainted, merged_into, active, handoff_id, began_at, last_at
+                    masked, tainted, aside, aside_tainted, merged_into, active, handoff_id, held_by, held_at, hold_id,
+                    whispers, began_at, last_at
              FROM sessions WHERE tenant_id = $1 AND person_id IN ($2, $3) AND merged_into IS NULL",
             "SELECT id, binding_id, person_id, channel, language, reply_to, messages, summary, summarised, entities,
-                    masked, tainted, aside, aside_tainted, merged_into, active, handoff_id, began_at, last_at
+                    masked, tainted, aside, aside_tainted, merged_into, active, handoff_id, held_by, held_at, hold_id,
+                    whispers, began_at, last_at
              FROM sessions WHERE tenant_id = $1 AND person_id IN ($2, $3) AND merged_into IS NULL ORDER BY id
              FOR UPDATE",
         ),
@@ -53,8 +60,12 @@ fn lock_sessions(tx: &mut Tx<'_>, from: PersonId, into: PersonId) -> Result<Vec<
     )?)
 }
 
-fn reassign_session(tx: &mut Tx<'_>, session: SessionId, to: PersonId) -> Result<()> {
-    tx.execute("UPDATE sessions SET person_id = $3 WHERE tenant_id = $1 AND id = $2", params![session, to])?;
+fn reassign_session(tx: &mut Tx<'_>, session: SessionId, to: PersonId, now: Timestamp) -> Result<()> {
+    tx.execute(
+        "UPDATE sessions SET person_id = $3, changed_at = $4 WHERE tenant_id = $1 AND id = $2",
+        params![session, to, now],
+    )?;
+    tx.announce(session.as_uuid());
     tx.execute(
         "UPDATE sessions SET person_id = $3 WHERE tenant_id = $1 AND merged_into = $2",
         params![session, to],
@@ -82,7 +93,8 @@ fn join(tx: &mut Tx<'_>, gone: &Session, stays: &Session, now: Timestamp) -> Res
     tx.execute(
         "UPDATE sessions SET messages = $3, summary = $4, summarised = $5, channel = $6,
                 language = coalesce($7, language), reply_to = coalesce(reply_to, $8), last_at = $9,
-                tainted = tainted | $10, aside = $11, aside_tainted = aside_tainted | $12, active = $13, handoff_id = $14
+                tainted = tainted | $10, aside = $11, aside_tainted = aside_tainted | $12, active = $13, handoff_id = $14,
+                changed_at = $15, renumbered = renumbered + 1
          WHERE tenant_id = $1 AND id = $2",
         params![
             stays.id,
@@ -97,12 +109,18 @@ fn join(tx: &mut Tx<'_>, gone: &Session, stays: &Session, now: Timestamp) -> Res
             knows.tainted_summary,
             gone.tainted_summary_sources,
             knows.active,
-            newer.handoff
+            newer.handoff,
+            now
         ],
     )?;
     approvals::move_session(tx, gone.id.as_uuid(), stays.id.as_uuid())?;
     handoffs::move_session(tx, gone.id, stays.id)?;
-    redirect_session(tx, gone.id, stays)
+    holds::move_session(tx, gone, stays, now)?;
+    // Numbers of before mean other messages now.
+    presence::forget_reads(tx, gone.id)?;
+    presence::forget_reads(tx, stays.id)?;
+    tx.announce(stays.id.as_uuid());
+    redirect_session(tx, gone.id, stays, now)
 }
 
 /// What the two know together, sealed for the one that stays.
@@ -131,17 +149,18 @@ fn seal_joined(
 }
 
 /// From now on the one leads to the other, and so do those that led to the one.
-fn redirect_session(tx: &mut Tx<'_>, gone: SessionId, stays: &Session) -> Result<()> {
+fn redirect_session(tx: &mut Tx<'_>, gone: SessionId, stays: &Session, now: Timestamp) -> Result<()> {
     tx.execute(
         "UPDATE sessions SET merged_into = $3, person_id = $4 WHERE tenant_id = $1 AND merged_into = $2",
         params![gone, stays.id, stays.person],
     )?;
     tx.execute(
         "UPDATE sessions SET merged_into = $3, person_id = $4, messages = 0, summary = NULL, summarised = 0,
-                aside = NULL, active = NULL, handoff_id = NULL
+                aside = NULL, active = NULL, handoff_id = NULL, changed_at = $5
          WHERE tenant_id = $1 AND id = $2",
-        params![gone, stays.id, stays.person],
+        params![gone, stays.id, stays.person, now],
     )?;
+    tx.announce(gone.as_uuid());
     Ok(())
 }
 
@@ -206,8 +225,11 @@ fn move_runs(tx: &mut Tx<'_>, gone: SessionId, stays: &Session) -> Result<()> {
            AND run_id IN (SELECT r.id FROM runs r WHERE r.tenant_id = $1 AND r.session_id = $3)",
         params![gone, stays],
     )?;
+    // What has not left of both leaves in one order.
     tx.execute(
-        "UPDATE outbox SET session_id = $3 WHERE tenant_id = $1 AND session_id = $2
+        "UPDATE outbox SET session_id = $3, lane = $3,
+           number = (SELECT m.number FROM messages m WHERE m.tenant_id = $1 AND m.id = outbox.message_id)
+         WHERE tenant_id = $1 AND session_id IN ($2, $3)
            AND message_id IN (SELECT m.id FROM messages m WHERE m.tenant_id = $1 AND m.session_id = $3)",
         params![gone, stays],
     )?;

@@ -1,191 +1,234 @@
 //! The job that sends a message.
 
-use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::Duration;
 
-use metrics::counter;
 use munshi_jobs::{Backoff, Job, JobFailure, JobKind, JobQueue, JobRegistry};
+use munshi_pack::outgoing::{self, PackMessage};
 use munshi_store::{Db, Tx};
-use munshi_types::tier::Channel;
-use munshi_types::{Clock, MessageId, OutboundMessage, PersonId};
+use munshi_types::{Clock, IdGenerator, MessageId, OutboundMessage, Timestamp};
 
-use super::delivery_job::{DeliveryPayload, KIND, TRIES, enqueue_job};
-use super::rows::{self, OutboxState, OutboxUpdate};
-use super::{ChannelSender, DeliveryCertainty, SendFault, SendIdempotency, SendReceipt, SendRetryability};
+use super::claim::{Claim, ClaimedMessage, ClaimingJob, SenderFacts, claim};
+use super::delivery_job::{DeliveryPayload, KIND, TRIES, enqueue_head};
+use super::entry::{NewNotice, enqueue_notice};
+use super::queue;
+use super::rows::{self, OutboxState};
+use super::settle::{DeliveryEnding, log_outcome, redact_reason};
+use super::{
+    ChannelSender, DeliveryCertainty, SendFault, SendIdempotency, SendRetryability, SenderDirectory,
+    SenderRoute,
+};
 use crate::error::{Error, Result};
 
 /// Somebody waits for it, so the first pauses are short.
 const BACKOFF: Backoff = Backoff { first: Duration::from_secs(2), longest: Duration::from_secs(1800) };
+
+/// A channel may put a message off by its limits until it is so old, for no longer than this at a time. Then what it says is a failure that
+/// may pass, as any other.
+const LIMITS_UNTIL: Duration = Duration::from_secs(3 * 24 * 3600);
+const LONGEST_LIMIT: Duration = Duration::from_secs(24 * 3600);
+
 /// Sends what stands in the outbox through the senders there are.
 #[derive(Clone)]
 pub struct OutboxDeliverer {
-    db: Db,
-    queue: JobQueue,
-    clock: Arc<dyn Clock>,
-    senders: Arc<HashMap<Channel, Arc<dyn ChannelSender>>>,
+    pub db: Db,
+    pub queue: JobQueue,
+    pub clock: Arc<dyn Clock>,
+    pub ids: IdGenerator,
+    pub senders: Arc<dyn SenderDirectory>,
 }
 
-/// The message that is sent, and to whom.
-#[derive(Clone, Copy)]
-struct Recipient {
-    message: MessageId,
-    person: Option<PersonId>,
-}
+/// So many are sent at once on a node, beside its workers: slow servers hold up no other work, and those of a few tenants no other
+/// tenant's mail.
+const AT_ONCE: usize = 16;
 
-/// What a job finds when it comes.
-enum Found {
-    /// Sent, given up, or behind another whose job will make a new one for it.
-    Nothing,
-    Send(OutboundMessage, Recipient),
-    /// Somebody died while sending what can't be sent twice.
-    Unknown(Recipient),
-}
+type FoundSender = Result<Arc<dyn ChannelSender>, SendFault>;
 
 impl OutboxDeliverer {
-    /// One sender a channel: of two, the last counts.
-    pub fn new(
-        db: Db,
-        queue: JobQueue,
-        clock: Arc<dyn Clock>,
-        senders: impl IntoIterator<Item = Arc<dyn ChannelSender>>,
-    ) -> Self {
-        let senders = senders.into_iter().map(|sender| (sender.channel(), sender)).collect();
-        Self { db, queue, clock, senders: Arc::new(senders) }
-    }
-
     pub fn install(&self, registry: &mut JobRegistry) {
         let deliverer = self.clone();
-        registry.add(JobKind::new(KIND).backoff(BACKOFF), move |job| {
+        registry.add(JobKind::new(KIND).beside_workers(AT_ONCE).backoff(BACKOFF), move |job| {
             let deliverer = deliverer.clone();
             async move { deliverer.deliver(&job).await }
         });
+        let deliverer = self.clone();
+        registry.add(JobKind::new(outgoing::KIND).backoff(BACKOFF), move |job| {
+            let deliverer = deliverer.clone();
+            async move { deliverer.take_over(&job).await }
+        });
+    }
+
+    /// Writes down what a pack sends.
+    async fn take_over(&self, job: &Job) -> Result<(), JobFailure> {
+        let PackMessage { outbound, person, subject, binding, about } = job.read()?;
+        let notice = NewNotice { outbound, person, subject, binding, about, not_before: None };
+        let (lease, queue, now) = (job.lease, self.queue.clone(), self.clock.now());
+        let unit = move |tx: &mut Tx<'_>| {
+            enqueue_notice(tx, &queue, &notice, now)?;
+            lease.complete(tx, now)?;
+            Ok::<(), Error>(())
+        };
+        Ok(self.db.write(job.tenant, unit).await?)
     }
 
     async fn deliver(&self, job: &Job) -> Result<(), JobFailure> {
-        let message = job.read::<DeliveryPayload>()?.message;
-        let found = self.claim_message(job, message).await?;
-        match found {
-            Found::Nothing => Ok(()),
-            Found::Unknown(recipient) => {
+        let payload = job.read::<DeliveryPayload>()?;
+        let message = payload.message;
+        let Some((outbound, route)) = self.load(job, message).await? else {
+            return Ok(self.pass_on(job, payload).await?);
+        };
+        let sender = self.senders.find(&route).await;
+        match self.claim_message(job, (&outbound, payload.at), &sender).await? {
+            Claim::Nothing => Ok(()),
+            Claim::Refused(why) => {
+                log_outcome(message, OutboxState::Failed, Some(&why));
+                Ok(())
+            }
+            Claim::Unknown => {
                 let why = "the process died while sending; delivery is unknown";
-                let sent = SendReceipt::default();
-                self.settle(job, recipient, OutboxState::Unknown, Some(why.to_owned()), sent).await
+                self.settle(job, &outbound, DeliveryEnding::because(OutboxState::Unknown, why)).await
             }
-            Found::Send(outbound, recipient) => {
-                let outcome = self.send(&outbound).await;
-                self.record(job, &outbound, recipient, outcome).await
-            }
+            Claim::Unreachable => self.wait_for_sender(job, &outbound, sender).await,
+            Claim::Ask(claimed) => self.ask(job, &outbound, &claimed, sender).await,
+            Claim::Send(claimed) => self.send(job, &outbound, &claimed, sender).await,
         }
     }
 
+    /// Nothing is left to be sent: the message was settled, taken back or deleted since, and the next of its lane goes.
+    async fn pass_on(&self, job: &Job, payload: DeliveryPayload) -> Result<()> {
+        let (lease, now, queue) = (job.lease, self.clock.now(), self.queue.clone());
+        let unit = move |tx: &mut Tx<'_>| {
+            if let Some(lane) = queue::find_lane(tx, payload.message)?.or(payload.lane) {
+                enqueue_head(tx, &queue, (lane, None), now)?;
+            }
+            lease.complete(tx, now)?;
+            Ok::<_, Error>(())
+        };
+        self.db.write(job.tenant, unit).await
+    }
+
+    /// The message with what it answers, and the way it goes. None where nothing is left to be sent.
+    async fn load(&self, job: &Job, message: MessageId) -> Result<Option<(OutboundMessage, SenderRoute)>> {
+        let tenant = job.tenant;
+        let read = move |tx: &mut Tx<'_>| {
+            let unsent = rows::find(tx, message)?
+                .filter(|row| matches!(row.state, OutboxState::Waiting | OutboxState::Sending));
+            let Some(row) = unsent else { return Ok(None) };
+            let Some(mut outbound) = rows::find_body(tx, message)? else { return Ok(None) };
+            if outbound.answers.is_none() && row.session.is_some() {
+                outbound.answers = queue::find_answered(tx, message)?;
+            }
+            let from = outbound.from.as_ref().map(|from| from.address.clone());
+            let route = SenderRoute { tenant, binding: row.binding, channel: outbound.to.channel, from };
+            Ok(Some((outbound, route)))
+        };
+        self.db.read(tenant, read).await
+    }
+
     /// Looks whether it is this message's turn, and writes down that it is being sent.
-    async fn claim_message(&self, job: &Job, message: MessageId) -> Result<Found> {
-        let (id, senders) = (job.id, self.senders.clone());
+    async fn claim_message(
+        &self,
+        job: &Job,
+        (outbound, at): (&OutboundMessage, Option<Timestamp>),
+        sender: &FoundSender,
+    ) -> Result<Claim> {
+        let (lease, now, queue) = (job.lease, self.clock.now(), self.queue.clone());
+        let claiming = ClaimingJob { id: job.id, at, now };
+        let (outbound, sender) = (outbound.clone(), SenderFacts::of(sender));
         self.db
             .write(job.tenant, move |tx| {
-                let Some(head) = rows::lock_session_queue(tx, message)?.into_iter().next() else {
-                    return Ok(Found::Nothing);
-                };
-                let is_anothers = head.state == OutboxState::Sending && head.job != Some(id);
-                if head.message != message || is_anothers {
-                    return Ok(Found::Nothing);
+                // A job that another has taken over sends nothing more.
+                lease.verify(tx)?;
+                let claimed = claim(tx, &queue, claiming, &outbound, &sender)?;
+                if matches!(claimed, Claim::Nothing | Claim::Refused(_)) {
+                    lease.complete(tx, now)?;
                 }
-                let recipient = Recipient { message, person: head.person };
-                let once = senders
-                    .get(&head.outbound.to.channel)
-                    .is_some_and(|sender| sender.idempotency() == SendIdempotency::Once);
-                if head.state == OutboxState::Sending && once {
-                    return Ok(Found::Unknown(recipient));
-                }
-                rows::mark_sending(tx, message, id)?;
-                Ok(Found::Send(head.outbound, recipient))
+                Ok(claimed)
             })
             .await
     }
 
-    async fn send(&self, outbound: &OutboundMessage) -> Result<SendReceipt, SendFault> {
-        match self.senders.get(&outbound.to.channel) {
-            Some(sender) => sender.send(outbound).await,
-            None => Err(SendFault {
-                why: format!("no sender for channel {}: configure the channel", outbound.to.channel),
-                retryable: SendRetryability::Yes,
-                happened: DeliveryCertainty::No,
-            }),
-        }
-    }
-
-    async fn record(
+    /// A process died while sending, and the account that was used is away: nobody can say yet whether sending again is harmless.
+    async fn wait_for_sender(
         &self,
         job: &Job,
         outbound: &OutboundMessage,
-        recipient: Recipient,
-        outcome: Result<SendReceipt, SendFault>,
+        sender: FoundSender,
     ) -> Result<(), JobFailure> {
-        let fault = match outcome {
-            Ok(sent) => return self.settle(job, recipient, OutboxState::Sent, None, sent).await,
-            Err(fault) => fault,
-        };
-        let once =
-            self.senders.get(&outbound.to.channel).is_some_and(|s| s.idempotency() == SendIdempotency::Once);
-        let state = match (fault.happened, fault.retryable) {
-            (DeliveryCertainty::Maybe, _) if once => OutboxState::Unknown,
-            (_, SendRetryability::Yes) if job.attempt < TRIES => OutboxState::Waiting,
-            _ => OutboxState::Failed,
-        };
-        self.settle(job, recipient, state, Some(fault.why.clone()), SendReceipt::default()).await?;
-        match state {
-            OutboxState::Waiting => Err(JobFailure::Passing(fault.why)),
-            _ => Ok(()),
+        let why = sender.err().map_or_else(String::new, |fault| fault.why);
+        let why = redact_reason(Some(&outbound.to), &why);
+        if job.attempt < TRIES {
+            return Err(JobFailure::Passing(why));
         }
+        let why = format!("the process died while sending, and its account is away: {why}");
+        self.settle(job, outbound, DeliveryEnding::because(OutboxState::Unknown, why)).await
     }
 
-    /// Writes down where the message stands, ends the job unless it is to be tried again, and lets the next one go.
-    async fn settle(
+    /// Nobody knows whether a message left: the channel does.
+    async fn ask(
         &self,
         job: &Job,
-        Recipient { message, person }: Recipient,
-        state: OutboxState,
-        why: Option<String>,
-        sent: SendReceipt,
+        outbound: &OutboundMessage,
+        claimed: &ClaimedMessage,
+        sender: FoundSender,
     ) -> Result<(), JobFailure> {
-        let (id, lease, now, queue) = (job.id, job.lease, self.clock.now(), self.queue.clone());
-        let detail = why.clone();
-        let unit = move |tx: &mut Tx<'_>| {
-            let detail = detail.map(|why| why.replace('\0', "\u{fffd}"));
-            let outside_id = sent.outside_id.map(|id| id.replace('\0', "\u{fffd}"));
-            let after = OutboxUpdate {
-                person,
-                state,
-                detail: detail.as_deref(),
-                outside_id: outside_id.as_deref(),
-                now,
-            };
-            if !rows::set(tx, message, id, &after)? || state == OutboxState::Waiting {
-                return Ok::<(), Error>(());
-            }
-            // The row is no longer among the unsent, so the first of them is the next.
-            if let Some(next) = rows::lock_session_queue(tx, message)?.into_iter().next() {
-                enqueue_job(tx, &queue, next.message)?;
-            }
-            lease.complete(tx, now)?;
-            Ok(())
+        let asked = match &sender {
+            Ok(sender) => sender.was_sent(outbound).await,
+            Err(fault) => Err(fault.clone()),
         };
-        self.db.write(job.tenant, unit).await?;
-        log_outcome(message, state, why.as_deref());
-        Ok(())
-    }
-}
-
-fn log_outcome(message: MessageId, state: OutboxState, why: Option<&str>) {
-    counter!("munshi_outbox_total", "outcome" => state.as_str()).increment(1);
-    let why = why.unwrap_or_default();
-    match state {
-        OutboxState::Unknown => {
-            tracing::error!(%message, why, "message delivery unknown; not resending");
+        match asked {
+            Ok(Some(sent)) => self.settle(job, outbound, DeliveryEnding::sent(sent)).await,
+            Ok(None) => self.send(job, outbound, claimed, sender).await,
+            Err(fault) if job.attempt < TRIES => {
+                Err(JobFailure::Passing(redact_reason(Some(&outbound.to), &fault.why)))
+            }
+            Err(fault) => {
+                let why = redact_reason(Some(&outbound.to), &fault.why);
+                let why = format!("delivery is unknown, and the channel does not say: {why}");
+                self.settle(job, outbound, DeliveryEnding::because(OutboxState::Unknown, why)).await
+            }
         }
-        OutboxState::Failed => tracing::error!(%message, why, "message delivery failed; giving up"),
-        OutboxState::Waiting => tracing::warn!(%message, why, "message delivery failed; retrying"),
-        OutboxState::Sent | OutboxState::Sending => tracing::debug!(%message, "message sent"),
+    }
+
+    async fn send(
+        &self,
+        job: &Job,
+        outbound: &OutboundMessage,
+        claimed: &ClaimedMessage,
+        sender: FoundSender,
+    ) -> Result<(), JobFailure> {
+        let (outcome, idempotency) = match sender {
+            Ok(sender) => (sender.send(outbound).await, sender.idempotency()),
+            Err(fault) => (Err(fault), SendIdempotency::Keyed),
+        };
+        let fault = match outcome {
+            Ok(sent) => return self.settle(job, outbound, DeliveryEnding::sent(sent)).await,
+            Err(fault) => fault,
+        };
+        let is_last = claimed.attempts >= TRIES;
+        let is_young = self.clock.now().since(claimed.made_at) < LIMITS_UNTIL;
+        let why = redact_reason(Some(&outbound.to), &fault.why);
+        let state = match (fault.happened, fault.retryable) {
+            // The row says that it is being sent: whoever comes next asks, or sends again under the same key.
+            (DeliveryCertainty::Maybe, SendRetryability::Yes)
+                if idempotency != SendIdempotency::Once && !is_last =>
+            {
+                return Err(JobFailure::Passing(why));
+            }
+            (DeliveryCertainty::Maybe, _) => OutboxState::Unknown,
+            (DeliveryCertainty::No, SendRetryability::No) => OutboxState::Failed,
+            (DeliveryCertainty::No, SendRetryability::Yes) => match fault.retry_after {
+                Some(after) if is_young => {
+                    return self.put_off(job, claimed, after.min(LONGEST_LIMIT), &why).await;
+                }
+                _ if is_last => OutboxState::Failed,
+                _ => OutboxState::Waiting,
+            },
+        };
+        self.settle(job, outbound, DeliveryEnding::because(state, why.clone())).await?;
+        match state {
+            OutboxState::Waiting => Err(JobFailure::Passing(why)),
+            _ => Ok(()),
+        }
     }
 }

@@ -1,71 +1,53 @@
 //! Messages that leave, each once.
 //!
-//! A row is written with the reply, and a job with the row. Of one session only the oldest unsent message is sent, so
-//! that none overtakes another; whoever is done with it makes the job for the next. A sender says whether sending again
-//! under the same key is harmless: where it is, a message is sent again after a crash; where not, it is marked unknown
-//! and said loudly, never doubled.
+//! A row is written with what it says, and a job with the row. What leaves in a conversation leaves in its order, what leaves outside of one in
+//! the order of its address: of each such lane only the oldest unsent message is sent, and whoever is done with it makes the job for the
+//! next. A sender says whether sending again under the same key is harmless, or whether the channel can be asked: where neither, a message
+//! of which nobody knows is marked unknown and its owner is told, never doubled. Before anything leaves, [`rules`] decide.
 //!
-//! To add a way out, implement [`ChannelSender`] and hand it to the engine.
+//! # Layout
+//! - `entry`: writing a message down; `rows`: reading it; `queue`: its lane; `claim`: its turn, by what `facts` finds; `deliver`: the job;
+//!   `settle`: how it ended
+//! - [`rules`]: quiet hours, opting out, reminders, a channel's window; [`opt_outs`]: who wrote STOP
+//! - `senders`: the ways out; `receipts`: what a channel says afterwards
+//! - `administration`: sending again, taking back; `unknown_alerts`: what the owner is told; `erasure`: whose it is
+//!
+//! To add a way out, implement [`ChannelSender`] and let the [`SenderDirectory`] that the engine has find it.
 
+mod administration;
+mod claim;
 mod deliver;
 mod delivery_job;
+mod entry;
+mod erasure;
+mod facts;
+pub mod opt_outs;
+mod queue;
+mod receipts;
+mod recipient;
 mod rows;
+pub mod rules;
+mod senders;
+mod settle;
+mod unknown_alerts;
 
+pub use administration::{DuplicateConsent, OutboxChange, OutboxWish, cancel, retry};
 pub use deliver::OutboxDeliverer;
 pub use delivery_job::{KIND, TRIES};
-pub use rows::{OutboxState, OutboxView, find, list_unsent};
+pub use entry::{NewNotice, ReplyPlace, enqueue, enqueue_notice};
+pub use receipts::{DeliveryReceipt, ReceiptContext, record_receipt, record_receipt_of};
+pub use rows::{
+    OUTSIDE_ID, OutboxHold, OutboxState, OutboxView, find, find_body, list_in_state, list_unsent,
+    list_unsent_of_session,
+};
+pub use senders::{
+    ChannelSender, DeliveryCertainty, FaultSubject, FixedSenders, SendFault, SendIdempotency, SendReceipt,
+    SendRetryability, SenderDirectory, SenderRoute,
+};
 
+pub(crate) use administration::recall;
+pub(crate) use erasure::{NOTICE_DATA, empty_body, move_person};
+pub use erasure::{RECORD_DATA, erase_of_subject, expire_notices};
+pub(crate) use recipient::hash_recipient;
 pub(crate) use rows::{BODY, DETAIL};
-pub use rows::{OUTSIDE_ID, enqueue};
-
-use async_trait::async_trait;
-use munshi_types::OutboundMessage;
-use munshi_types::tier::Channel;
-
-/// What sending does to the world.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum SendIdempotency {
-    /// Sending again under the same key is harmless.
-    Keyed,
-    /// Each time is another message to the person.
-    Once,
-}
-
-/// A way out. The id of what is sent is the key under which it is sent.
-#[async_trait]
-pub trait ChannelSender: Send + Sync + 'static {
-    fn channel(&self) -> Channel;
-
-    fn idempotency(&self) -> SendIdempotency;
-
-    async fn send(&self, outbound: &OutboundMessage) -> Result<SendReceipt, SendFault>;
-}
-
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct SendReceipt {
-    /// What the channel calls the message.
-    pub outside_id: Option<String>,
-}
-
-/// Why something was not sent, as far as anybody knows.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("{why}")]
-pub struct SendFault {
-    pub why: String,
-    pub retryable: SendRetryability,
-    pub happened: DeliveryCertainty,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum SendRetryability {
-    Yes,
-    /// It will never pass, such as for a number that does not exist.
-    No,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum DeliveryCertainty {
-    No,
-    /// The line broke before the answer.
-    Maybe,
-}
+pub(crate) use unknown_alerts::{delete as delete_unknown_alerts, find_message as find_unknown_message};

@@ -19,11 +19,11 @@ use super::expired_files::expire_files;
 use super::expiry::{ExpiryReport, expire, remove_prompts};
 use super::file::{self, SealedLine};
 use crate::error::{Error, Result};
-use crate::handoffs;
 use crate::messages::{self, Message};
 use crate::outbox;
 use crate::sealing::seal_by_owner;
 use crate::search::remove_from_index;
+use crate::{handoffs, human_requests, whispers};
 
 pub const KIND: &str = "messages.archive";
 
@@ -193,8 +193,8 @@ pub fn read_archived(tx: &Tx<'_>, line: &str) -> munshi_store::Result<Message> {
 /// Old messages of runs that have ended, and that nobody is about to send, with whose they are.
 fn list_archivable(tx: &mut Tx<'_>, before: Timestamp) -> Result<Vec<(Line, Option<PersonId>)>> {
     let found = tx.all(
-        "SELECT m.id, m.session_id, m.number, m.run_id, m.binding_id, m.speaker, m.channel, m.outside_id, m.text,
-                m.attached, m.language, m.tokens, m.standing, m.generation, m.marks, m.suggestions, m.said_at,
+        "SELECT m.id, m.session_id, m.number, m.run_id, m.binding_id, m.speaker, m.colleague_id, m.channel, m.outside_id,
+                m.text, m.attached, m.language, m.tokens, m.standing, m.generation, m.marks, m.suggestions, m.said_at,
                 o.state AS sent_state, o.outside_id AS sent_as, o.sent_at, r.person_id
          FROM messages m
          JOIN runs r ON r.tenant_id = $1 AND r.id = m.run_id
@@ -225,6 +225,7 @@ fn read_line(row: &Row<'_>) -> munshi_store::Result<(Line, Option<PersonId>)> {
 pub(super) fn remove(tx: &mut Tx<'_>, ids: &[(MessageId, RunId)]) -> Result<()> {
     let searched = collect_messages(ids);
     munshi_index::remove(tx, &searched)?;
+    outbox::delete_unknown_alerts(tx, &searched)?;
     let messages = encode_ids(searched.into_iter())?;
     let runs = encode_ids(ids.iter().map(|(_, run)| run.as_uuid()))?;
     tx.execute(
@@ -266,17 +267,21 @@ fn encode_ids(ids: impl Iterator<Item = Uuid>) -> Result<JsonText> {
 pub(super) fn clear_idle_sessions(tx: &mut Tx<'_>, before: Timestamp) -> Result<()> {
     tx.execute(
         (
-            "UPDATE sessions SET summary = NULL, aside = NULL, entities = '{}', masked = NULL, active = NULL
+            "UPDATE sessions SET summary = NULL, aside = NULL, entities = '{}', masked = NULL, active = NULL,
+                    draft = NULL
              WHERE tenant_id = $1 AND last_at < $2
                AND (summary IS NOT NULL OR aside IS NOT NULL OR entities <> '{}' OR masked IS NOT NULL
-                    OR active IS NOT NULL)",
-            "UPDATE sessions SET summary = NULL, aside = NULL, entities = '{}'::jsonb, masked = NULL, active = NULL
+                    OR active IS NOT NULL OR draft IS NOT NULL)",
+            "UPDATE sessions SET summary = NULL, aside = NULL, entities = '{}'::jsonb, masked = NULL, active = NULL,
+                    draft = NULL
              WHERE tenant_id = $1 AND last_at < $2
                AND (summary IS NOT NULL OR aside IS NOT NULL OR entities <> '{}'::jsonb OR masked IS NOT NULL
-                    OR active IS NOT NULL)",
+                    OR active IS NOT NULL OR draft IS NOT NULL)",
         ),
         params![before],
     )?;
     handoffs::delete_before(tx, before)?;
+    whispers::delete_before(tx, before)?;
+    human_requests::delete_before(tx, before)?;
     Ok(())
 }

@@ -13,7 +13,7 @@ use super::archive::{clear_idle_sessions, collect_messages, remove};
 use crate::erasure::erase_runs;
 use crate::error::Result;
 use crate::search::remove_from_index;
-use crate::stored_prompts;
+use crate::{human_requests, outbox, stored_prompts};
 
 const BATCH: u32 = 500;
 const DAY: Duration = Duration::from_secs(86_400);
@@ -43,8 +43,14 @@ pub async fn expire(
     let mut report = ExpiryReport::default();
     if let Some(before) = find_end(periods.messages_days, now) {
         report.messages = expire_messages(db, tenant, before).await?;
+        report.messages +=
+            repeat(db, tenant, move |tx| Ok(outbox::expire_notices(tx, before, BATCH)?)).await?;
         report.runs = repeat(db, tenant, move |tx| expire_runs(tx, before)).await?;
-        db.write(tenant, move |tx| clear_idle_sessions(tx, before)).await?;
+        let clear = move |tx: &mut Tx<'_>| -> Result<()> {
+            clear_idle_sessions(tx, before)?;
+            Ok(human_requests::expire_before(tx, before)?)
+        };
+        db.write(tenant, clear).await?;
     }
     if let Some(before) = find_end(periods.files_days, now) {
         report.files = repeat(db, tenant, move |tx| Ok(munshi_blobs::expire(tx, before, BATCH)?)).await?;

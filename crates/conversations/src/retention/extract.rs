@@ -23,6 +23,7 @@ fn line(message: &Message) -> Option<String> {
         (MessageSpeaker::Persona, MessageStatus::Degraded) => return None,
         (MessageSpeaker::Person, _) => "Asked",
         (MessageSpeaker::Persona, MessageStatus::Whole) => "Answered",
+        (MessageSpeaker::Colleague(_), _) => "A colleague answered",
     };
     let said = first_sentence(&message.text);
     let attached = if message.attached.is_empty() { "" } else { " (with an attachment)" };

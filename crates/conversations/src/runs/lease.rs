@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use munshi_store::{PlatformTx, Result as StoreResult, SealedBy, Tx, across_tenants, params};
-use munshi_types::{HolderId, RunId, TenantId, Timestamp};
+use munshi_types::{HolderId, Id, RunId, TenantId, Timestamp};
 
 use super::{LEASE, LeaseTerms, Run, RunLease, SNAPSHOT, read};
 use crate::error::{Error, Result};
@@ -76,7 +76,7 @@ pub fn claim_from_dead(tx: &mut Tx<'_>, lease: RunLease, terms: LeaseTerms) -> S
 
 /// Ends a run that waits for a person, since another run goes on with what it wanted. None where it does not wait.
 pub fn supersede(tx: &mut Tx<'_>, id: RunId, now: Timestamp) -> StoreResult<Option<Run>> {
-    tx.optional(
+    let ended = tx.optional(
         "UPDATE runs SET epoch = epoch + 1, state = 'done', ended_at = $3
          WHERE tenant_id = $1 AND id = $2 AND state = 'waiting_approval' AND lease_until IS NULL AND ended_at IS NULL
          RETURNING id, session_id, number, binding_id, person_id, message_id, kind, channel, reply_to, state, reason,
@@ -84,7 +84,11 @@ pub fn supersede(tx: &mut Tx<'_>, id: RunId, now: Timestamp) -> StoreResult<Opti
                    cause, parent_id, principal, lane",
         params![id, now],
         read,
-    )
+    )?;
+    if let Some(session) = ended.as_ref().and_then(Run::session) {
+        tx.announce(session.as_uuid());
+    }
+    Ok(ended)
 }
 
 /// What came of asking a run to stop.

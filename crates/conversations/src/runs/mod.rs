@@ -6,6 +6,7 @@
 
 mod cause;
 mod end;
+mod ended;
 mod lease;
 mod view;
 mod waiting;
@@ -13,6 +14,8 @@ mod waiting;
 pub use cause::{RunCause, RunLane, ServicePrincipal};
 pub use end::find_next_claimed;
 pub(crate) use end::{EndedRun, LeftSnapshot, RunEndUpdate, end};
+pub use ended::COLLEAGUE;
+pub(crate) use ended::{add_halted, add_of_colleague};
 pub(crate) use lease::advance;
 pub use lease::{
     CancelRequestOutcome, RunLeaseRenewal, RunRecoveryScope, claim, claim_bare, claim_due, claim_from_dead,
@@ -24,9 +27,9 @@ pub use waiting::{claim_waiting, list_waiting, list_waiting_for_person};
 use std::str::FromStr;
 use std::time::Duration;
 
-use munshi_identity::persons::{is_forgotten, seal_by_person};
+use munshi_identity::persons::seal_by_person;
 use munshi_pack::RunDelegator;
-use munshi_store::{JsonText, Result, Row, SealedColumn, Tx, params};
+use munshi_store::{Result, Row, SealedColumn, Tx, params};
 use munshi_types::tier::Channel;
 use munshi_types::{
     BindingId, HolderId, KeyId, MessageId, PersonId, ReplyAddress, ReservationId, RunId, SessionId, TenantId,
@@ -194,6 +197,25 @@ pub fn list_open(tx: &mut Tx<'_>, session: SessionId) -> Result<Vec<Run>> {
     )
 }
 
+/// So many at most that stand behind a place in the session and wait for nobody's answer, the oldest first.
+pub(crate) fn list_under_way_after(
+    tx: &mut Tx<'_>,
+    session: SessionId,
+    behind: i64,
+    most: usize,
+) -> Result<Vec<Run>> {
+    tx.all(
+        "SELECT id, session_id, number, binding_id, person_id, message_id, kind, channel, reply_to, state, reason, epoch,
+                lease_until, snapshot, reservation, reply_id, cancel_asked, began_at, ended_at, key_use, cause, parent_id, principal,
+                lane
+         FROM runs
+         WHERE tenant_id = $1 AND session_id = $2 AND number > $3 AND ended_at IS NULL AND state <> 'waiting_approval'
+         ORDER BY number LIMIT $4",
+        params![session, behind, u32::try_from(most).unwrap_or(u32::MAX)],
+        read,
+    )
+}
+
 /// The same without what it carries, for one of which that can't be read.
 pub fn find_without_snapshot(tx: &mut Tx<'_>, id: RunId) -> Result<Option<Run>> {
     tx.optional(
@@ -293,43 +315,6 @@ pub fn add_unclaimed(tx: &mut Tx<'_>, run: &NewRun<'_>, snapshot: &RunSnapshot) 
         "UPDATE runs SET snapshot = $3, lease_until = CASE WHEN lease_until IS NULL THEN lease_until ELSE $4 END
          WHERE tenant_id = $1 AND id = $2",
         params![run.id, snapshot, run.now],
-    )?;
-    Ok(())
-}
-
-/// Stores a run that has ended before it began: its message was refused at the door.
-pub(crate) fn add_halted(
-    tx: &mut Tx<'_>,
-    run: &NewRun<'_>,
-    halt: &HaltReason,
-    reply: MessageId,
-) -> Result<()> {
-    if is_forgotten(tx, run.person)? {
-        return Err(forgotten());
-    }
-    let outside_id = hash_outside_id(tx, run.channel, run.outside_id)?;
-    let by = seal_by_person(tx, run.person)?;
-    let reply_to = seal_optional_json(tx, by, REPLY_TO.cell(run.id), run.reply_to)?;
-    let reason = tx.seal(by, REASON.cell(run.id), JsonText::of(halt)?.as_str())?;
-    tx.execute(
-        "INSERT INTO runs (tenant_id, id, session_id, number, binding_id, person_id, message_id, kind, channel,
-           outside_id, reply_to, began_at, state, reason, epoch, snapshot, reply_id, cancel_asked, ended_at)
-         VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, 'halted', $13, 1, '{}', $14, FALSE, $12)",
-        params![
-            run.id,
-            run.session,
-            run.number,
-            run.binding,
-            run.person,
-            run.message,
-            run.kind,
-            run.channel.as_str(),
-            outside_id,
-            reply_to,
-            run.now,
-            reason,
-            reply
-        ],
     )?;
     Ok(())
 }

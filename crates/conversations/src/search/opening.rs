@@ -9,7 +9,7 @@ use uuid::Uuid;
 
 use super::find::{MessageHit, MessageSearch};
 use crate::columns::read_enum;
-use crate::messages::TEXT;
+use crate::messages::{MessageSpeaker, TEXT};
 
 /// A message as it stands in its row.
 pub(super) struct StoredText {
@@ -20,7 +20,7 @@ pub(super) struct StoredText {
     session: SessionId,
     run: RunId,
     number: i64,
-    speaker: crate::messages::MessageSpeaker,
+    speaker: MessageSpeaker,
     channel: munshi_types::tier::Channel,
     /// Sealed.
     text: String,
@@ -75,11 +75,11 @@ pub(super) fn list_present(tx: &mut Tx<'_>, ids: &[Uuid]) -> Result<Vec<Uuid>> {
 pub(super) fn list_stored(tx: &mut Tx<'_>, ids: &[Uuid]) -> Result<Vec<StoredText>> {
     let rows: Vec<Option<StoredText>> = tx.all(
         (
-            "SELECT m.id, m.session_id, m.number, m.run_id, m.speaker, m.channel, m.text, m.said_at, s.person_id,
+            "SELECT m.id, m.session_id, m.number, m.run_id, m.speaker, m.colleague_id, m.channel, m.text, m.said_at, s.person_id,
                     s.binding_id
              FROM messages m JOIN sessions s ON s.tenant_id = $1 AND s.id = m.session_id
              WHERE m.tenant_id = $1 AND m.id IN (SELECT unhex(value) FROM json_each($2))",
-            "SELECT m.id, m.session_id, m.number, m.run_id, m.speaker, m.channel, m.text, m.said_at, s.person_id,
+            "SELECT m.id, m.session_id, m.number, m.run_id, m.speaker, m.colleague_id, m.channel, m.text, m.said_at, s.person_id,
                     s.binding_id
              FROM messages m JOIN sessions s ON s.tenant_id = $1 AND s.id = m.session_id
              WHERE m.tenant_id = $1 AND m.id IN (SELECT value::uuid FROM jsonb_array_elements_text($2::jsonb))",
@@ -121,7 +121,7 @@ impl StoredText {
             session: row.get("session_id")?,
             run: row.get("run_id")?,
             number: row.get("number")?,
-            speaker: read_enum(row, "speaker")?,
+            speaker: MessageSpeaker::read(row)?,
             channel: read_enum(row, "channel")?,
             text: row.get("text")?,
         })

@@ -5,8 +5,8 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use munshi_conversations::outbox::{
-    self, ChannelSender, DeliveryCertainty, OutboxDeliverer, OutboxState, SendFault, SendIdempotency,
-    SendReceipt, SendRetryability,
+    self, ChannelSender, DeliveryCertainty, FixedSenders, OutboxDeliverer, OutboxState, SendFault,
+    SendIdempotency, SendReceipt, SendRetryability,
 };
 use munshi_jobs::{JOBS, JobRegistry, JobRunner, JobRunnerOptions, JobState, JobView, NewJob, dead_letters};
 use munshi_store::{JsonText, PageRequest, SealedColumn, params};
@@ -55,14 +55,20 @@ impl ChannelSender for Line {
 }
 
 fn fault(retryable: SendRetryability, happened: DeliveryCertainty) -> SendFault {
-    SendFault { why: "the line is down".to_owned(), retryable, happened }
+    SendFault { retryable, happened, ..SendFault::passing("the line is down") }
 }
 
 fn runner(shop: &Shop, line: Option<Arc<Line>>) -> JobRunner {
     let mut registry = JobRegistry::default();
-    let senders = line.map(|line| line as Arc<dyn ChannelSender>);
-    OutboxDeliverer::new(shop.test.db.clone(), shop.desk.queue.clone(), shop.test.clock.clone(), senders)
-        .install(&mut registry);
+    let senders = Arc::new(FixedSenders::new(line.map(|line| line as Arc<dyn ChannelSender>)));
+    let deliverer = OutboxDeliverer {
+        db: shop.test.db.clone(),
+        queue: shop.desk.queue.clone(),
+        clock: shop.test.clock.clone(),
+        ids: shop.test.ids.clone(),
+        senders,
+    };
+    deliverer.install(&mut registry);
     let random = Arc::new(SeededRandom::new(7));
     JobRunner::new(shop.test.db.clone(), &shop.desk.queue, random, registry, JobRunnerOptions::default())
 }
@@ -102,11 +108,11 @@ async fn die_while_sending(shop: &Shop, message: MessageId) {
     .await;
 }
 
-/// Lets time pass until nothing is left to be tried again.
+/// Lets time pass until nothing is left to be tried again, and no night comes.
 async fn drain(shop: &Shop, runner: &JobRunner) {
     for _ in 0..16 {
         runner.drain().await.unwrap();
-        shop.test.clock.advance(Duration::from_secs(5000));
+        shop.test.clock.advance(Duration::from_secs(2200));
     }
 }
 

@@ -4,12 +4,14 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use munshi_conversations::ingest::IngestOutcome;
-use munshi_conversations::linking::{CodeDelivery, CodeSendOutcome, PhoneLinker};
+use munshi_conversations::linking::{AddressLinker, CodeDelivery, CodeSendOutcome, ShownConsent};
 use munshi_conversations::messages::Message;
 use munshi_conversations::outbox::{self, ChannelSender, SendFault, SendReceipt};
 use munshi_conversations::{Error, RunState, sessions};
 use munshi_identity::codes::{CodeKey, CodeText, CodeVerification};
 use munshi_identity::{ContactAddress, Role, persons};
+use munshi_safety::consents;
+use munshi_store::PageRequest;
 use munshi_test_support::{DatabaseEngine, UnitHold};
 use munshi_types::tier::Channel;
 use munshi_types::{MessageId, OutboundMessage, Random, SeededRandom, SessionId, Timestamp};
@@ -37,8 +39,26 @@ impl ChannelSender for Phone {
     }
 }
 
-fn linking(shop: &Shop) -> PhoneLinker {
-    PhoneLinker {
+/// A channel that does no better than this.
+struct Broken(SendFault);
+
+#[async_trait::async_trait]
+impl ChannelSender for Broken {
+    fn channel(&self) -> Channel {
+        Channel::Email
+    }
+
+    fn idempotency(&self) -> outbox::SendIdempotency {
+        outbox::SendIdempotency::Once
+    }
+
+    async fn send(&self, _: &OutboundMessage) -> Result<SendReceipt, SendFault> {
+        Err(self.0.clone())
+    }
+}
+
+fn linking(shop: &Shop) -> AddressLinker {
+    AddressLinker {
         db: shop.test.db.clone(),
         key: CodeKey::new(&[7; 32]),
         ids: shop.test.ids.clone(),
@@ -52,7 +72,10 @@ async fn code(shop: &Shop, session: SessionId, phone: &str) -> String {
     let line = Phone::default();
     let words = |code: &CodeText| format!("your code: {}", code.reveal());
     let way = CodeDelivery { sender: &line, words: &words, language: None };
-    let sent = linking(shop).send_code(shop.tenant, session, phone, &way).await.unwrap();
+    let sent = linking(shop)
+        .send_code(shop.tenant, session, &ContactAddress::phone(phone).unwrap(), &way)
+        .await
+        .unwrap();
     assert!(matches!(sent, CodeSendOutcome::Sent { .. }), "{sent:?}");
     let sent = line.0.lock().unwrap().pop().unwrap();
     assert_eq!(sent.to.address, MEERA);
@@ -115,12 +138,72 @@ tables! {
         assert_eq!(linking.confirm(shop.tenant, visitor.session, &right).await.unwrap(), CodeVerification::Expired);
         let line = Phone::default();
         let way = CodeDelivery { sender: &line, words: &|_| String::new(), language: None };
-        let nowhere = linking.send_code(shop.tenant, shop.test.ids.next(), MEERA, &way).await;
+        let meera = ContactAddress::phone(MEERA).unwrap();
+        let nowhere = linking.send_code(shop.tenant, shop.test.ids.next(), &meera, &way).await;
         assert!(matches!(nowhere, Err(Error::Unfit(_))));
-        let no_phone = linking.send_code(shop.tenant, visitor.session, "call me", &way).await;
-        assert!(matches!(no_phone, Err(Error::Unfit(_))));
         assert_eq!(shop.run(known.run).await.conversation().unwrap().person, known.person);
         assert_eq!(shop.count("sessions").await, 2);
+    }
+
+    async fn whoever_was_shown_so_agrees_by_a_code_to_be_written_to(test: TestDb) {
+        let shop = Shop::open(test).await;
+        let visitor = visit(&shop, "v1", "hello").await;
+        let list = async |person| {
+            shop.read(move |tx| Ok(consents::list(tx, person, &PageRequest::new(None, 10)).unwrap().items)).await
+        };
+        let shown = || Some(ShownConsent { words: "We may write to you here.".to_owned(), language: None });
+        let wrong = linking(&shop).confirm_shown(shop.tenant, visitor.session, "111111", shown()).await.unwrap();
+        assert!(!matches!(wrong, CodeVerification::Right(_)));
+        assert!(list(visitor.person).await.is_empty(), "no code, no consent");
+        let code = code(&shop, visitor.session, MEERA).await;
+        let linked = linking(&shop).confirm_shown(shop.tenant, visitor.session, &code, shown()).await.unwrap();
+        let CodeVerification::Right(linked) = linked else { panic!("{linked:?}") };
+        let given = list(linked.person.id).await;
+        assert_eq!(given.len(), 1);
+        let told = (given[0].purpose.as_str(), given[0].words.as_str(), given[0].given_via.as_str());
+        assert_eq!(told, (consents::MESSAGES, "We may write to you here.", "code"));
+        assert!(given[0].approval.is_none() && given[0].recipient.is_some() && given[0].withdrawn_at.is_none());
+    }
+
+    async fn a_mail_is_proved_as_a_phone_is(test: TestDb) {
+        let shop = Shop::open(test).await;
+        let visitor = visit(&shop, "v1", "hello").await;
+        let mail = ContactAddress::email("Meera@Example.org").unwrap();
+        let line = Phone::default();
+        let words = |code: &CodeText| format!("your code: {}", code.reveal());
+        let way = CodeDelivery { sender: &line, words: &words, language: None };
+        let linking = linking(&shop);
+        let sent = linking.send_code(shop.tenant, visitor.session, &mail, &way).await.unwrap();
+        assert!(matches!(sent, CodeSendOutcome::Sent { .. }), "{sent:?}");
+        let sent = line.0.lock().unwrap().pop().unwrap();
+        assert_eq!(sent.to.address, "meera@example.org");
+        let code = sent.text.rsplit(' ').next().unwrap();
+        let linked = linking.confirm(shop.tenant, visitor.session, code).await.unwrap();
+        let CodeVerification::Right(linked) = linked else { panic!("{linked:?}") };
+        assert_eq!((linked.merged, linked.session), (None, visitor.session));
+        let find = move |tx: &mut munshi_store::Tx<'_>| persons::find_by_address(tx, &mail);
+        let found = shop.test.db.read(shop.tenant, find).await.unwrap().unwrap();
+        assert_eq!(found.id, visitor.person);
+    }
+
+    async fn a_code_that_did_not_leave_counts_for_nobody(test: TestDb) {
+        let shop = Shop::open(test).await;
+        let visitor = visit(&shop, "v1", "hello").await;
+        let (mail, linking) = (ContactAddress::email("meera@example.org").unwrap(), linking(&shop));
+        let words = |code: &CodeText| code.reveal().to_owned();
+        let ask = async |fault: SendFault| {
+            let line = Broken(fault);
+            let way = CodeDelivery { sender: &line, words: &words, language: None };
+            linking.send_code(shop.tenant, visitor.session, &mail, &way).await.unwrap()
+        };
+        for _ in 0..8 {
+            let outcome = ask(SendFault::passing("down")).await;
+            assert!(matches!(outcome, CodeSendOutcome::NotSent { refused: false, .. }), "{outcome:?}");
+        }
+        assert_eq!(shop.count("one_time_codes").await, 0);
+        let outcome = ask(SendFault::unknown("no answer")).await;
+        assert!(matches!(outcome, CodeSendOutcome::Sent { .. }), "it may come: {outcome:?}");
+        assert_eq!(shop.count("one_time_codes").await, 1, "and it works then");
     }
 
     async fn runs_under_way_in_either_finish_in_the_merged_thread(test: TestDb) {

@@ -8,6 +8,7 @@
     reason = "a test fails by panicking, and tells what it saw"
 )]
 
+mod outgoing_support;
 mod search_support;
 mod support;
 
@@ -18,12 +19,24 @@ mod days;
 mod ending;
 mod expired_acts;
 mod forgotten;
+mod held_by_colleague;
 mod holding;
+mod joined;
 mod kept;
 mod leaving;
 mod linked;
 mod order;
+mod outbox_upgraded;
+mod outgoing;
+mod outgoing_endings;
+mod outgoing_lanes;
+mod reached;
+mod reached_by_nodes;
+mod reached_logins;
 mod sealed;
 mod search_filling;
 mod searched;
+mod session_waits;
+mod slow_senders;
 mod stored_prompts;
+mod unsubscribed;

@@ -81,6 +81,7 @@ impl Shop {
             language: None,
             tokens: 3,
             door: Admission::Open,
+            subscription: None,
             limit_reached: Arc::new(|refused| FixedReply {
                 text: format!("limit: {refused}"),
                 ..FixedReply::default()
@@ -134,6 +135,7 @@ impl Shop {
             "runs" => "SELECT count(*) FROM runs WHERE tenant_id = $1",
             "run_steps" => "SELECT count(*) FROM run_steps WHERE tenant_id = $1",
             "sessions" => "SELECT count(*) FROM sessions WHERE tenant_id = $1",
+            "one_time_codes" => "SELECT count(*) FROM one_time_codes WHERE tenant_id = $1",
             "persons" => "SELECT count(*) FROM persons WHERE tenant_id = $1",
             "reservations" => "SELECT count(*) FROM usage_reservations WHERE tenant_id = $1",
             "held" => "SELECT coalesce(max(held_interactions), 0) FROM usage_counters WHERE tenant_id = $1",
@@ -180,6 +182,8 @@ impl Shop {
             decision: None,
             questions: Vec::new(),
             unfinished: Vec::new(),
+            join_check: None,
+            whispers: Vec::new(),
             finished: None,
             client_resume: None,
             now: self.now(),

@@ -129,7 +129,8 @@ impl<S: Sync + 'static> OperationEntry<S> {
             Request::New(claim) => claim,
         };
         let view = (self.run)(call, input).await?;
-        idempotency::keep(call, claim, self.keeps_view.then(|| view.clone())).await;
+        let is_kept = self.keeps_view && call.idempotency.keeps_answer();
+        idempotency::keep(call, claim, is_kept.then(|| view.clone())).await;
         Ok(view)
     }
 }

@@ -167,6 +167,12 @@ impl From<munshi_store::Error> for OperationError {
                 Self::new(OperationErrorCode::Conflict, "This conflicts with the current state.")
                     .caused_by(error)
             }
+            error @ E::Forgotten(_) => {
+                let what = "Whose this was, was forgotten: nothing can be added to it.";
+                Self::new(OperationErrorCode::Conflict, what)
+                    .hint("Nothing brings it back. What is left of it can be read.")
+                    .caused_by(error)
+            }
             error => Self::internal(error),
         }
     }

@@ -21,6 +21,8 @@ struct KeyState {
     key: Option<String>,
     /// Whose key it is where it is not the caller's own.
     owner: Option<String>,
+    /// Whoever sends it again needs no answer: none is kept.
+    drops_answer: bool,
     claim: OnceLock<RequestClaim>,
     is_taken: AtomicBool,
     is_begun: AtomicBool,
@@ -37,6 +39,11 @@ impl IdempotencyKey {
         Self(Arc::new(KeyState { key, owner: Some(owner), ..KeyState::default() }))
     }
 
+    /// The key of a form, where nobody asks for the answer again: what somebody wrote in it is not kept a second time.
+    pub fn of_form(key: String) -> Self {
+        Self(Arc::new(KeyState { key: Some(key), drops_answer: true, ..KeyState::default() }))
+    }
+
     /// Whether the request was refused because it had been begun before, and nobody knows how it ended.
     pub fn was_begun(&self) -> bool {
         self.0.is_begun.load(Ordering::SeqCst)
@@ -44,6 +51,10 @@ impl IdempotencyKey {
 
     pub(super) fn is_given(&self) -> bool {
         self.0.key.is_some()
+    }
+
+    pub(super) fn keeps_answer(&self) -> bool {
+        !self.0.drops_answer
     }
 
     /// For the first transaction of the operation; those after it belong to the same request.
