@@ -1,0 +1,36 @@
+//! Channels: a tenant's accounts at the providers by which messages leave.
+//!
+//! An account is declared in a tenant's `channels.toml`: a mail server that takes our mails, or a log that shows what would leave. The
+//! [`ChannelSenders`] finds the account for a message by tenant, binding and channel, and gives the outbox what sends by it. Passwords
+//! are in the vault; each is opened for the connection that needs it, and goes nowhere else.
+//!
+//! Not here: what is sent when, to whom and how often (`munshi-conversations`' outbox and its rules), and who may declare an account (the
+//! operations).
+//!
+//! # Layout
+//! - [`accounts`]: the file; [`rows`]: its versions in the store
+//! - [`ChannelSenders`]: which account a message leaves by; `send_rate`: how many an account sends a minute
+//! - [`email`]: mails: what one looks like, and how it is handed to a server; [`FileSource`]: the files that go along
+//! - `log`: the sender that only shows
+//!
+//! # To add a channel
+//! A folder with what a message looks like there (`format`), how it is sent, and a sender that implements
+//! [`munshi_conversations::outbox::ChannelSender`]; a variant of [`accounts::ChannelTransport`], and an arm in [`ChannelSenders`].
+
+pub mod accounts;
+pub mod email;
+mod error;
+mod files;
+mod log;
+pub mod rows;
+mod send_rate;
+mod senders;
+
+use munshi_store::{Migration, migration};
+
+pub use error::{Error, Result};
+pub use files::{BlobFiles, FileSource};
+pub use munshi_http::AllowedHosts;
+pub use senders::{ChannelSenderParts, ChannelSenders};
+
+pub const MIGRATIONS: &[Migration] = &[migration!("0110_channels")];

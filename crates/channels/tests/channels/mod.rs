@@ -1,0 +1,4 @@
+mod finding;
+mod leaving;
+mod sending;
+mod support;

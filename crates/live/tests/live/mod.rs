@@ -1,0 +1,5 @@
+//! What followers hear, on both engines.
+
+mod nodes;
+mod order;
+mod support;
