@@ -1,8 +1,6 @@
 //! What turns are carried by in one process, and how work begins there.
 
-use std::collections::HashMap;
 use std::sync::{Arc, Mutex};
-use std::time::Duration;
 
 use munshi_conversations::chat_places::{ChatPlace, ChatPlaces};
 use munshi_conversations::ingest::IngestServices;
@@ -17,15 +15,16 @@ use munshi_privacy::KnownPeopleCache;
 use munshi_safety::acts::ActServices;
 use munshi_safety::pipeline::CompiledTool;
 use munshi_store::Db;
+use munshi_tiers::BindingResolver;
 use munshi_tiers::prompt::FenceKey;
-use munshi_tiers::{BindingResolution, BindingResolver};
 use munshi_tools::ToolDispatcher;
-use munshi_types::{Clock, HolderId, IdGenerator, PersonId, Random, RunId, TenantId, Timestamp};
+use munshi_types::{Clock, HolderId, IdGenerator, Random, RunId, TenantId, Timestamp};
 use tokio::sync::RwLock;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 use tracing::Instrument;
 
+use crate::pending_turns::{PendingTurn, PendingTurns};
 use crate::rules::BindingRulesCache;
 use crate::run_channels::RunChannels;
 use crate::settings::TurnSettings;
@@ -47,7 +46,8 @@ pub struct TurnEngineParts {
     pub random: Arc<dyn Random>,
     pub fence_key: FenceKey,
     pub settings: TurnSettings,
-    pub senders: Vec<Arc<dyn outbox::ChannelSender>>,
+    /// Where the accounts are found by which replies leave.
+    pub senders: Arc<dyn outbox::SenderDirectory>,
 }
 
 /// Takes messages and answers them. Clones share everything.
@@ -69,7 +69,7 @@ pub(crate) struct TurnEngineInner {
     pub(crate) ids: IdGenerator,
     pub(crate) fence_key: FenceKey,
     pub(crate) settings: TurnSettings,
-    pub(crate) senders: Vec<Arc<dyn outbox::ChannelSender>>,
+    pub(crate) senders: Arc<dyn outbox::SenderDirectory>,
     pub(crate) ingest_services: IngestServices,
     pub(crate) rules: BindingRulesCache,
     pub(crate) people: KnownPeopleCache,
@@ -91,7 +91,7 @@ pub(crate) struct TurnEngineInner {
     /// Since when this process may hold runs.
     pub(crate) holding_since: Timestamp,
     /// The resolved bindings of queued runs, so that none is looked up twice.
-    pub(crate) pending_turns: Mutex<HashMap<RunId, PendingTurn>>,
+    pub(crate) pending_turns: PendingTurns,
     /// How far the sweep over runs that wait for a person has come.
     pub(crate) waiting_cursor: Mutex<RecoveryCursor>,
 }
@@ -99,18 +99,15 @@ pub(crate) struct TurnEngineInner {
 /// Behind which run the next reading begins; none is the first.
 pub(crate) type RecoveryCursor = Option<(Timestamp, RunId)>;
 
-/// What is known of a turn before it begins.
-#[derive(Clone)]
-pub(crate) struct PendingTurn {
-    pub(crate) binding: Arc<BindingResolution>,
-    pub(crate) person: PersonId,
-    pub(crate) ingest: Duration,
-}
-
 impl TurnEngine {
     /// A tool that the tenant can use now: one of the installation's, or of its connectors that run here.
     pub fn find_tool(&self, tenant: TenantId, name: &str) -> Option<Arc<CompiledTool>> {
         self.inner.dispatcher.find_tool(tenant, name).map(|tool| tool.known)
+    }
+
+    /// What makes jobs, and wakes the runner of this process for them.
+    pub fn job_queue(&self) -> JobQueue {
+        self.inner.ingest_services.queue.clone()
     }
 
     pub fn new(parts: TurnEngineParts) -> Self {
@@ -148,7 +145,7 @@ impl TurnEngine {
                 tasks: TaskTracker::new(),
                 holding_since,
                 abandon: CancellationToken::new(),
-                pending_turns: Mutex::default(),
+                pending_turns: PendingTurns::default(),
                 waiting_cursor: Mutex::default(),
             }),
         };

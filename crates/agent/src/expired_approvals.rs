@@ -9,14 +9,14 @@ use munshi_conversations::runs::{self, Run};
 use munshi_conversations::sessions::{self, Session};
 use munshi_conversations::{Error, Result};
 use munshi_identity::persons;
-use munshi_safety::acts::{self, ActDecision};
+use munshi_safety::acts::{self, Act, ActDecision};
 use munshi_safety::approvals::{
     self, Approval, ApprovalExpiry, ApprovalExpiryOutcome, ApprovalKind, ApprovalStatus, ApproverChain,
 };
 use munshi_safety::pipeline::TaintSource;
 use munshi_store::{PageRequest, Tx};
 use munshi_tools::{ActJournal, ActSweepReport, ToolAnswer};
-use munshi_types::{ApprovalId, PersonId};
+use munshi_types::{ApprovalId, PersonId, SessionId, Timestamp};
 
 use crate::deferred_results;
 use crate::engine::{TurnEngine, TurnEngineInner};
@@ -48,6 +48,15 @@ impl ActJournal for ConversationJournal {
         deferred_results::notify_result(tx, &self.0, answer).map(drop).map_err(Error::into_store)
     }
 
+    fn prepare_expiry(
+        &self,
+        tx: &mut Tx<'_>,
+        approval: &Approval,
+        above: &[PersonId],
+    ) -> munshi_store::Result<()> {
+        hold_conversations(tx, approval, (above, self.0.clock.now())).map_err(Error::into_store)
+    }
+
     fn record_expiry(&self, tx: &mut Tx<'_>, expiry: &ApprovalExpiry) -> munshi_store::Result<()> {
         notify_expiry(tx, &self.0, expiry).map_err(Error::into_store)
     }
@@ -62,24 +71,44 @@ struct Notice {
     asks: bool,
 }
 
+/// Holds each conversation that an expiry may be told in until the transaction ends: in one order, and before the question, as whoever
+/// answers it or merges conversations does.
+fn hold_conversations(
+    tx: &mut Tx<'_>,
+    approval: &Approval,
+    (above, now): (&[PersonId], Timestamp),
+) -> Result<()> {
+    let mut held: BTreeSet<SessionId> = approval.session.map(SessionId::from_uuid).into_iter().collect();
+    if let Some((_, run)) = find_asking(tx, approval)? {
+        held.extend(find_current_session(tx, &run)?.map(|session| session.id));
+        for person in above {
+            held.extend(find_conversation(tx, &run, *person)?.map(|session| session.id));
+        }
+    }
+    Ok(held.into_iter().try_for_each(|session| sessions::touch(tx, session, now))?)
+}
+
+/// The act that a question is about, and the run that wants it; none where no turn does.
+fn find_asking(tx: &mut Tx<'_>, approval: &Approval) -> Result<Option<(Act, Run)>> {
+    let Some(act) = acts::find(tx, approval.act)? else { return Ok(None) };
+    let Some(run) = act.rests_on.caller.run else { return Ok(None) };
+    Ok(runs::find(tx, run)?.map(|run| (act, run)))
+}
+
 fn notify_expiry(tx: &mut Tx<'_>, inner: &TurnEngineInner, expiry: &ApprovalExpiry) -> Result<()> {
     let approval = &expiry.approval;
-    let Some(act) = acts::find(tx, approval.act)? else { return Ok(()) };
-    // What no turn wanted has no conversation.
-    let Some(run) = act.rests_on.caller.run else { return Ok(()) };
-    let Some(run) = runs::find(tx, run)? else { return Ok(()) };
+    // What no turn wanted is told in no conversation.
+    let Some((act, run)) = find_asking(tx, approval)? else { return Ok(()) };
     // Its words are those of whoever asked, and of what their turn had read.
     let mut tainted = act.rests_on.taint.sources;
     let asker = run.person().map(|person| persons::find(tx, person)).transpose()?.flatten();
     if asker.is_none_or(|asker| asker.role.is_none()) {
         tainted.insert(TaintSource::Visitor);
     }
-    let mut notices = match &expiry.outcome {
+    let notices = match &expiry.outcome {
         ApprovalExpiryOutcome::Dropped => build_dropped_notices(tx, approval, &run)?,
         ApprovalExpiryOutcome::Escalated(to) => build_escalation_notices(tx, approval, &run, to)?,
     };
-    // One order for all who hold more than one session.
-    notices.sort_by_key(|notice| notice.session.id);
     notices.iter().try_for_each(|notice| send_notice(tx, inner, (approval, &tainted), &run, notice))
 }
 

@@ -7,7 +7,7 @@ use std::time::Duration;
 use munshi_conversations::marks::{ReplyMark, ReplyMarks};
 use munshi_conversations::messages::{self, Message, MessageStatus};
 use munshi_conversations::runs::{self, Run, RunLane};
-use munshi_conversations::{Error, EventId, Result, RunEvent, RunState, TurnUsage};
+use munshi_conversations::{Error, EventId, HaltReason, Result, RunEvent, RunState, TurnUsage};
 use munshi_types::{RunId, TenantId};
 
 use crate::background::RecordFollower;
@@ -131,8 +131,14 @@ impl RunFollower {
             return Ok(None);
         }
         if is_ended_or_waiting(&run) {
-            let events =
-                reply.map_or_else(|| replay_archived(self.after), |reply| replay(&run, &reply, self.after));
+            let events = match (&run.halt, reply) {
+                (_, Some(reply)) => replay(&run, &reply, self.after),
+                (Some(HaltReason::Joined(answering)), None) => {
+                    VecDeque::from([(self.after.unwrap_or_default(), RunEvent::Joined { run: *answering })])
+                }
+                (Some(HaltReason::Held), None) => replay_unanswered(&run, self.after),
+                (_, None) => replay_archived(self.after),
+            };
             self.source = Source::Stored(events);
             return Ok(None);
         }
@@ -171,6 +177,25 @@ fn replay(run: &Run, reply: &Message, after: Option<EventId>) -> VecDeque<(Event
     marks.replay(&reply.text, reply.generation, after)
 }
 
+/// A run whose message nobody answers but a person of the business: it has ended, and said nothing.
+fn replay_unanswered(run: &Run, after: Option<EventId>) -> VecDeque<(EventId, RunEvent)> {
+    let done = RunEvent::Done {
+        run: run.id,
+        message: None,
+        decision_id: run.id,
+        usage: TurnUsage::default(),
+        state: run.state.as_str().to_owned(),
+        degraded: false,
+        asks: false,
+        skipped: Vec::new(),
+    };
+    // Behind what somebody has seen of it while it was looked at: that is stored nowhere.
+    let seen = after.filter(|after| after.generation == 1).map_or(0, |after| after.number);
+    let end = ReplyMark { number: seen.saturating_add(1), offset: 0, event: done };
+    let marks = ReplyMarks { events: vec![end], ..ReplyMarks::default() };
+    marks.replay("", 1, after)
+}
+
 /// A run that has ended, whose reply is no longer in the table.
 fn replay_archived(after: Option<EventId>) -> VecDeque<(EventId, RunEvent)> {
     let message = "The reply is archived. Ask the operator of this installation for it.".to_owned();
@@ -184,7 +209,7 @@ fn build_final_marks(run: &Run, reply: &Message, marks: &ReplyMarks) -> Vec<Repl
     let number = marks.events.last().map_or(1, |mark| mark.number) + 1;
     let done = RunEvent::Done {
         run: run.id,
-        message: reply.id,
+        message: Some(reply.id),
         decision_id: run.id,
         usage: TurnUsage::default(),
         state: run.state.as_str().to_owned(),

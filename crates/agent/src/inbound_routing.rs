@@ -1,29 +1,29 @@
 //! A message finds its binding, and what is known of it before it is stored.
 
-use std::sync::{Arc, PoisonError};
+use std::sync::Arc;
 
 use munshi_conversations::chat_places::ChatPlace;
 use munshi_conversations::client_context::ClientContext;
 use munshi_conversations::decisions::TurnDecision;
-use munshi_conversations::ingest::{Admission, FixedReply, RoutedMessage};
+use munshi_conversations::ingest::{Admission, FixedReply, RoutedMessage, SubscriptionRequest};
+use munshi_conversations::outbox::opt_outs::{self, SubscriptionWord};
 use munshi_conversations::runs::{self, RunLease};
 use munshi_conversations::{Error, HaltReason, Result};
 use munshi_lang::Phrasebook;
+use munshi_lang::yes_no::{YesNoAnswer, classify_reply};
 use munshi_llm::chat::TokenUsage;
 use munshi_llm::gateway::Capability;
 use munshi_privacy::find_aadhaar;
 use munshi_safety::budget::BudgetAmount;
 use munshi_tiers::prompt::UtteranceText;
 use munshi_tiers::{ActivePlace, AddressResolution, BindingResolution};
-use munshi_types::{BindingId, InboundMessage, InboundTarget, PersonId, RunId, TenantId, ToolName};
+use munshi_types::{BindingId, InboundMessage, InboundTarget, PersonId, TenantId, ToolName};
 use tokio_util::sync::CancellationToken;
 
-use crate::engine::{PendingTurn, TurnEngineInner};
+use crate::engine::TurnEngineInner;
+use crate::pending_turns::PendingTurn;
 use crate::phrases::log_unrendered;
 use crate::reply_language::ReplyLanguage;
-
-/// More queued runs are not remembered; what is forgotten is looked up.
-const MAX_PENDING_TURNS: usize = 10_000;
 
 impl TurnEngineInner {
     /// A tenant that rests is waited for; the run stays ours meanwhile, and its place is others'. None where somebody wants it stopped while it waits.
@@ -84,7 +84,7 @@ impl TurnEngineInner {
     /// What is known of a queued run, where its binding leads somewhere still: it may have been closed, changed, or laid to
     /// rest since the message came.
     pub(crate) async fn take_pending_turn(&self, lease: RunLease) -> Option<PendingTurn> {
-        let known = self.pending_turns.lock().unwrap_or_else(PoisonError::into_inner).remove(&lease.run)?;
+        let known = self.pending_turns.take(lease.run)?;
         let (tenant, binding) = (&known.binding.tenant_name, &known.binding.binding_name);
         // From memory, mostly; where it leads nowhere a closer look says why.
         let answer =
@@ -132,8 +132,10 @@ impl TurnEngineInner {
             }
             false => Admission::Open,
         };
+        let subscription = self.read_subscription(&inbound, &reply_language);
         let (book, heard) = (self.phrasebook.clone(), reply_language.clone());
         RoutedMessage {
+            subscription,
             kind: runs::MESSAGE,
             key_use: None,
             binding: binding.binding_id,
@@ -152,6 +154,23 @@ impl TurnEngineInner {
                 .map(|context| Arc::new(context.prepare(|name| self.is_registered_tool(name)))),
             inbound,
         }
+    }
+
+    /// Only where somebody is written to unasked can they ask for an end of it.
+    fn read_subscription(
+        &self,
+        inbound: &InboundMessage,
+        reply_language: &ReplyLanguage,
+    ) -> Option<SubscriptionRequest> {
+        inbound.reply_to.as_ref()?;
+        let word = opt_outs::words::read(&inbound.text)?;
+        let phrase = match word {
+            SubscriptionWord::Stop => "opted-out",
+            SubscriptionWord::Start => "opted-in",
+        };
+        let confirmation = build_fixed_reply(&self.phrasebook, phrase, reply_language);
+        let is_refusal = classify_reply(&inbound.text) == YesNoAnswer::No;
+        Some(SubscriptionRequest { word, is_refusal, confirmation })
     }
 
     fn is_registered_tool(&self, name: &ToolName) -> bool {
@@ -210,15 +229,6 @@ impl TurnEngineInner {
     /// What must never be said by name.
     pub(crate) fn remote_model_names(&self) -> Vec<String> {
         self.gateway.targets().iter().filter(|target| !target.is_local()).map(|t| t.model.clone()).collect()
-    }
-
-    pub(crate) fn remember_pending_turn(&self, run: RunId, waiting: PendingTurn) {
-        let mut pending = self.pending_turns.lock().unwrap_or_else(PoisonError::into_inner);
-        // Those that another node took up are never asked for.
-        if pending.len() >= MAX_PENDING_TURNS {
-            pending.clear();
-        }
-        pending.insert(run, waiting);
     }
 }
 

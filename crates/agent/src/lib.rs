@@ -15,6 +15,7 @@
 //!   run is carried to its end; `background_jobs`: what is done after it
 //! - `turn`: the stages, a file each; `recover`, `cancel`: taking up, and stopping; `holders`: which processes are dead;
 //!   `isolation`: runs that may break their process; `waiting_turns`, `waiting_counts`: turns that found no free place;
+//!   `pending_turns`: turns queued behind another;
 //!   `expired_approvals`: questions nobody answered in time, and the minutely sweep of acts; `deferred_results`: acts that a
 //!   turn no longer waits for; `notify`: what we say by ourselves
 //! - [`follow`], `run_channels`: following a run, live or as it is stored; [`RunOutcome`]: what came of it
@@ -23,12 +24,13 @@
 //! - `model_routing`: which models are asked, and who pays; `turn_budget`: what their calls may cost; `rules`: a binding's guardrails, read once
 //! - [`background`]: runs that nobody typed
 //! - `turn_metrics`: what is counted as turns end
-//! - `model_summariser`: summaries by a model; `embeddings`: vectors for texts, in the name of a binding
+//! - `model_summariser`: summaries by a model; `reply_draft`: what a colleague could say next; `held_conversations`: drafts and time limits while a colleague has one in hand; `call_redactor`: whose names such calls do not tell; `embeddings`: vectors for texts, in the name of a binding
 //! - [`direct_tools`]: tools that a program calls itself, without a turn; [`undo`]: taking back an act
 
 mod act_takeover;
 pub mod background;
 mod background_jobs;
+mod call_redactor;
 mod cancel;
 mod deferred_results;
 pub mod direct_tools;
@@ -36,6 +38,7 @@ mod embeddings;
 mod engine;
 mod expired_approvals;
 pub mod follow;
+mod held_conversations;
 mod holders;
 mod inbound_routing;
 mod isolation;
@@ -44,9 +47,11 @@ mod model_routing;
 mod model_summariser;
 mod notify;
 mod outcome;
+mod pending_turns;
 mod phrases;
 mod receive;
 mod recover;
+mod reply_draft;
 mod reply_language;
 mod rules;
 mod run_channels;
@@ -66,4 +71,5 @@ pub use follow::RunFollower;
 pub use munshi_dialogue::{act_words, choices, entities, suggest};
 pub use outcome::{RunOutcome, ToolCallRecord};
 pub use receive::{MessageReceipt, ReceiveOptions};
+pub use reply_draft::ReplyDraftOutcome;
 pub use settings::{IsolationTimes, TurnSettings};

@@ -3,27 +3,23 @@
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use munshi_conversations::marks::ReplyMarks;
 use munshi_conversations::messages::MessageSpeaker;
 use munshi_conversations::retention::{LONGEST, Summariser, SummaryInput};
 use munshi_conversations::sessions::{self, Session};
-use munshi_conversations::{Error, Result, RunEvent};
+use munshi_conversations::{Error, Result};
 use munshi_identity::{Principal, persons};
 use munshi_llm::calls::StoredCallLog;
 use munshi_llm::gateway::{CallBilling, CallSubject, Capability, ModelCall, PromptRecord};
 use munshi_llm::{ChatMessage, ChatRequest};
 use munshi_pack::PackTurnContext;
-use munshi_privacy::{ProtectedPeople, PseudonymRedactor, PseudonymTable};
 use munshi_safety::budget::{self, BudgetLane};
 use munshi_safety::pipeline::CallerAudience;
 use munshi_store::Tx;
 use munshi_tiers::{AddressResolution, BindingResolution};
-use munshi_types::tier::LanguageCode;
-use munshi_types::{Id, PersonId, Script, TenantId, TenantPacks, Timestamp};
+use munshi_types::{Id, PersonId, TenantId, TenantPacks, Timestamp};
 
+use crate::call_redactor::build_call_redactor;
 use crate::engine::{TurnEngine, TurnEngineInner};
-use crate::entities::SessionEntities;
-use crate::mask_people;
 use crate::model_routing::CallPayer;
 
 /// What it is asked. What was said comes after it as the person's message, and is nothing to be obeyed.
@@ -101,12 +97,14 @@ impl Cheap {
             max_output_tokens: OUTPUT,
             ..ChatRequest::default()
         };
+        let (language, messages) = (material.language.as_ref(), &material.messages[..]);
+        let redactor = build_call_redactor((inner, tenant), (&session, &people), language, messages)?;
         let account = self.account(&binding, person, &request);
         let call = ModelCall {
             wanted: Capability::Summariser,
             route,
             request: Arc::new(request),
-            veil: Some(Arc::new(self.build_redactor(tenant, &session, &people, material)?)),
+            veil: Some(Arc::new(redactor)),
             account,
         };
         match inner.gateway.complete(call).await {
@@ -116,39 +114,6 @@ impl Cheap {
                 Ok(None)
             }
         }
-    }
-
-    /// Tokens of this one call: what comes back stands in the person's own words again. Hidden are all whom a turn would
-    /// hide: those the tenant and its packs know, those the conversation spoke of, those its tools named.
-    fn build_redactor(
-        &self,
-        tenant: TenantId,
-        session: &Session,
-        people: &ProtectedPeople,
-        material: &SummaryInput,
-    ) -> Result<PseudonymRedactor> {
-        let code = material.language.as_ref();
-        let script = match code.and_then(LanguageCode::language) {
-            Some(language) if !code.is_some_and(LanguageCode::is_latin) => language.script(),
-            _ => Script::Latin,
-        };
-        let known = self.0.people.get_or_build(tenant, people);
-        let veil = PseudonymRedactor::new(known, PseudonymTable::new(tenant, session.person), script)
-            .map_err(|crossed| munshi_safety::Error::Invalid(crossed.to_string()))?;
-        veil.add_names(mask_people::list_known_people(&SessionEntities::from_stored(&session.entities)));
-        for said in &material.messages {
-            let marks: ReplyMarks = serde_json::from_value(said.marks.clone()).unwrap_or_default();
-            for mark in marks.events {
-                if let RunEvent::ToolResult { tool, result, .. } = mark.event {
-                    let tool = self.0.dispatcher.registry().get(&tool);
-                    veil.add_names(mask_people::extract_people(
-                        &result,
-                        tool.map_or("", |tool| &tool.known.spec.scope),
-                    ));
-                }
-            }
-        }
-        Ok(veil)
     }
 
     fn account(&self, binding: &BindingResolution, person: PersonId, request: &ChatRequest) -> CallBilling {
@@ -166,7 +131,7 @@ impl Cheap {
 }
 
 /// What packs are asked with: whom they know does not hang on any one message.
-fn build_pack_context(
+pub(crate) fn build_pack_context(
     tx: &mut Tx<'_>,
     session: &Session,
     (binding, packs): (&BindingResolution, &TenantPacks),
@@ -202,6 +167,7 @@ fn render_transcript(material: &SummaryInput) -> String {
         let who = match message.speaker {
             MessageSpeaker::Person => "Person",
             MessageSpeaker::Persona => "Assistant",
+            MessageSpeaker::Colleague(_) => "Colleague",
         };
         let said: String = message.text.chars().take(LONGEST).collect();
         text.push_str(&format!("{who}: {said}\n"));

@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 
 use munshi_conversations::marks::ReplyMarks;
 use munshi_conversations::messages::{self, Message, MessageSpeaker, MessageStatus};
+use munshi_conversations::outbox::ReplyPlace;
 use munshi_conversations::sessions::{self, Session, SessionUpdate};
 use munshi_conversations::{Result, outbox, retention, taint_bits};
 use munshi_identity::persons;
@@ -69,7 +70,8 @@ pub(crate) fn post_notice(
     };
     messages::add(tx, by, &message)?;
     if let Some(to) = &session.reply_to {
-        outbox::enqueue(tx, &inner.ingest_services.queue, (session.id, by), &message.to_outbound(to), now)?;
+        let place = ReplyPlace::of(&message, by);
+        outbox::enqueue(tx, &inner.ingest_services.queue, place, &message.to_outbound(to), now)?;
     }
     if retention::is_summary_due(position.number, position.summarised) {
         retention::enqueue_summary(tx, &inner.ingest_services.queue, session.id)?;

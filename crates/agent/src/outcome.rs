@@ -65,9 +65,10 @@ pub struct ToolCallRecord {
 }
 
 impl TurnEngine {
-    /// Waits until the run has ended or waits for a person, and tells what came of it.
+    /// Waits until the run has ended or waits for a person, and tells what came of it. Of one whose message joined another
+    /// turn, what came of that.
     pub async fn wait_for_outcome(&self, tenant: TenantId, run: RunId) -> Result<RunOutcome> {
-        let mut pause = PAUSE;
+        let (mut run, mut pause) = (run, PAUSE);
         loop {
             if let Some(run_channel) = self.inner.run_channels.find(tenant, run) {
                 // One that somebody forgets, or that hangs, is looked for in the store.
@@ -75,8 +76,13 @@ impl TurnEngine {
                 let _ = tokio::time::timeout(LONGEST, ended).await;
             }
             let found = self.inner.db.read(tenant, move |tx| read(tx, run)).await?;
-            if let Some(outcome) = found {
-                return Ok(outcome);
+            match found {
+                Some(RunOutcome { halt: Some(HaltReason::Joined(answering)), .. }) => {
+                    run = answering;
+                    continue;
+                }
+                Some(outcome) => return Ok(outcome),
+                None => {}
             }
             tokio::time::sleep(pause).await;
             pause = (pause * 2).min(LONGEST);

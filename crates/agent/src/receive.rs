@@ -9,7 +9,8 @@ use munshi_conversations::{IngestStatus, KeyUse, Result, runs};
 use munshi_safety::rate_limits::RateLimit;
 use munshi_types::{InboundMessage, MessageId, PersonId, RunId, SessionId, TenantId};
 
-use crate::engine::{PendingTurn, TurnEngine};
+use crate::engine::TurnEngine;
+use crate::pending_turns::PendingTurn;
 use crate::turn_metrics;
 
 /// What comes with a message beside its words.
@@ -107,14 +108,15 @@ impl TurnEngine {
             true => binding,
             false => inner.resolve_target(&to, Some(taken.person)).await.unwrap_or(binding),
         };
-        let waiting = PendingTurn { binding, person: taken.person, ingest: begun.elapsed() };
+        let waiting =
+            PendingTurn { binding, person: taken.person, session: taken.session, ingest: begun.elapsed() };
         match taken.begun {
             Some(begun) => {
                 let place = place.unwrap_or_else(|| inner.places.take_beyond());
                 self.start(begun.lease, Some(waiting), place);
             }
             None => {
-                inner.remember_pending_turn(taken.run, waiting);
+                inner.pending_turns.remember(taken.run, waiting);
                 if received.status == (IngestStatus::Queued { behind: None }) {
                     inner.places.request();
                 }

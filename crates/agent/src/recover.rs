@@ -7,6 +7,7 @@ use std::time::Duration;
 use munshi_conversations::background::store::{enqueue_run, list_stranded};
 use munshi_conversations::chat_places::ChatPlace;
 use munshi_conversations::runs::{self, LEASE, Run, RunLane, RunLease};
+use munshi_conversations::sessions;
 use munshi_conversations::snapshot::ExchangeCallOutcome;
 use munshi_conversations::{Error, RUNS, Result, RunRecoveryScope, RunState};
 use munshi_safety::acts;
@@ -180,6 +181,10 @@ impl TurnEngine {
             }
             if !has_place {
                 return Ok(Resumption::NoPlace);
+            }
+            // It is under way again, which nobody would hear of before its reply.
+            if let Some(session) = known.session() {
+                sessions::touch(tx, session, now)?;
             }
             let claimed = runs::claim(tx, run, inner.ingest_services.terms(now))?;
             Ok(claimed.map_or(Resumption::Nothing, |run| Resumption::Claimed(Box::new(run))))

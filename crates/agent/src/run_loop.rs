@@ -12,10 +12,11 @@ use munshi_tiers::BindingResolution;
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
-use crate::engine::{PendingTurn, TurnEngine, TurnEngineInner};
+use crate::engine::{TurnEngine, TurnEngineInner};
 use crate::isolation::TurnPass;
+use crate::pending_turns::PendingTurn;
 use crate::run_channels::RunChannel;
-use crate::turn::{StagesOutcome, Turn, TurnOutcome, TurnPreparation};
+use crate::turn::{RespondOutcome, StagesOutcome, Turn, TurnOutcome, TurnPreparation};
 
 /// How often a turn goes on after the database could not be reached, and the pause that doubles between.
 const TRIES: u32 = 5;
@@ -195,7 +196,7 @@ impl TurnEngineInner {
         let work = async {
             let front = binding;
             // Once, however often the turn is prepared; what broke needs none.
-            let ahead = match broken {
+            let mut ahead = match broken {
                 Some(_) => Arc::default(),
                 None => Arc::new(self.embed_message(lease, &front).await?),
             };
@@ -227,12 +228,18 @@ impl TurnEngineInner {
                     Some(halt) => TurnOutcome::Halted(halt).into(),
                     None => turn.run_stages(&mut notes).await?,
                 };
-                match end {
-                    StagesOutcome::Ended(end) => return turn.respond(end, notes).await,
-                    StagesOutcome::Moved => {
-                        (binding, is_looked_up, before) = (front.clone(), false, Some(turn));
-                    }
+                let (turn, has_joined) = match end {
+                    StagesOutcome::Ended(end) => match turn.respond(end, notes).await? {
+                        RespondOutcome::Stored(next) => return Ok(next),
+                        RespondOutcome::Joined(turn) => (*turn, true),
+                    },
+                    StagesOutcome::Joined => (turn, true),
+                    StagesOutcome::Moved => (turn, false),
+                };
+                if has_joined {
+                    ahead = Arc::new(self.embed_message(lease, &front).await?);
                 }
+                (binding, is_looked_up, before) = (front.clone(), false, Some(turn));
             }
         };
         pass.run_guarded(&inner, Box::pin(work)).await

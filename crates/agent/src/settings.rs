@@ -23,6 +23,9 @@ pub struct TurnSettings {
     pub files: Option<BlobService>,
     /// How many turns this process works on at a time; messages beyond wait.
     pub chat_places: usize,
+    /// How close a person's messages come that join one turn, and how long a reply that is sent waits for the next. At zero
+    /// each message is answered by itself.
+    pub join_window: Duration,
 }
 
 /// How long a run that may have broken processes has this one to itself.
@@ -54,6 +57,7 @@ impl Default for TurnSettings {
             isolation: IsolationTimes::default(),
             files: None,
             chat_places: 256,
+            join_window: Duration::ZERO,
         }
     }
 }

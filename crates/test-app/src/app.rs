@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use munshi_agent::{MessageReceipt, RunOutcome, TurnEngine, TurnEngineParts, TurnSettings};
 use munshi_conversations::messages;
-use munshi_conversations::outbox::ChannelSender;
+use munshi_conversations::outbox::{ChannelSender, FixedSenders};
 use munshi_identity::{Person, Role, persons};
 use munshi_jobs::JobQueue;
 use munshi_lang::Phrasebook;
@@ -244,7 +244,7 @@ impl TestAppBuilder {
             random: Arc::new(SystemRandom),
             fence_key: FenceKey::new([7; 16]),
             settings: self.settings,
-            senders: self.senders,
+            senders: Arc::new(FixedSenders::new(self.senders)),
         });
         TestApp { engine, db, clock, ids, resolver, dispatcher, act_services, queue, book, packs, installed }
     }

@@ -56,6 +56,51 @@ pub fn s3() -> S3Server {
     S3Server { endpoint: word(), bucket: word(), access_key: word(), secret_key: word() }
 }
 
+/// A mail server that keeps what it takes, and misbehaves as the recipient's name says: `scripts/mail/server.py`.
+pub struct MailServer {
+    /// In the open, without a login.
+    pub plain_port: u16,
+    pub starttls_port: u16,
+    pub tls_port: u16,
+    /// A folder for each recipient, with a file for each mail.
+    pub mailboxes: PathBuf,
+    /// The authority that signed its certificate for `localhost`.
+    pub certificate: PathBuf,
+    pub login: String,
+    pub password: String,
+}
+
+pub fn mail() -> MailServer {
+    let text = variable("MUNSHI_TEST_MAIL");
+    let mut words = text.split_whitespace().map(str::to_owned);
+    let mut word = || words.next().unwrap_or_else(|| panic!("MUNSHI_TEST_MAIL is not whole: {text}"));
+    let mut port = || word().parse().unwrap_or_else(|_| panic!("MUNSHI_TEST_MAIL is not whole: {text}"));
+    let (plain_port, starttls_port, tls_port) = (port(), port(), port());
+    let (mailboxes, certificate) = (word().into(), word().into());
+    MailServer {
+        plain_port,
+        starttls_port,
+        tls_port,
+        mailboxes,
+        certificate,
+        login: word(),
+        password: word(),
+    }
+}
+
+impl MailServer {
+    /// What a recipient has been sent, oldest first.
+    pub fn read_mailbox(&self, address: &str) -> Vec<String> {
+        let Ok(files) = std::fs::read_dir(self.mailboxes.join(address.to_lowercase())) else {
+            return Vec::new();
+        };
+        let mut files: Vec<PathBuf> = files.map(|file| file.unwrap().path()).collect();
+        files.retain(|file| file.extension().is_some_and(|ending| ending == "eml"));
+        files.sort();
+        files.iter().map(|file| std::fs::read_to_string(file).unwrap()).collect()
+    }
+}
+
 /// The folder of other people's programs that speak OpenAI's API: `python` and `node`.
 pub fn openai_clients() -> PathBuf {
     variable("MUNSHI_TEST_OPENAI_CLIENTS").into()

@@ -1,9 +1,11 @@
-//! A keyring that remembers what it sealed: so a test sees whatever was written to a sealed column, also for a moment.
+//! A keyring that remembers what it sealed: so a test sees whatever was written to a sealed column, also for a moment. It can be away for a
+//! while, and it counts what it opened.
 
 use std::fmt;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
-use munshi_store::{KeyErasure, Keyring, Result, SealedBy};
+use munshi_store::{Error, KeyErasure, Keyring, Result, SealedBy};
 use munshi_types::{DataKeyId, ErasureId, TenantId};
 use uuid::Uuid;
 
@@ -11,11 +13,29 @@ use uuid::Uuid;
 pub struct RecordingKeyring {
     inner: Arc<dyn Keyring>,
     sealed: Mutex<Vec<Vec<u8>>>,
+    opened: AtomicUsize,
+    /// How often it will still say that the store of keys is away.
+    failing: AtomicUsize,
 }
 
 impl RecordingKeyring {
     pub fn new(inner: Arc<dyn Keyring>) -> Arc<Self> {
-        Arc::new(Self { inner, sealed: Mutex::default() })
+        Arc::new(Self {
+            inner,
+            sealed: Mutex::default(),
+            opened: AtomicUsize::new(0),
+            failing: AtomicUsize::new(0),
+        })
+    }
+
+    /// As if the store of keys were away for the next so many values.
+    pub fn fail_next(&self, count: usize) {
+        self.failing.store(count, Ordering::SeqCst);
+    }
+
+    /// How many values were opened since the last time it was asked.
+    pub fn take_opened(&self) -> usize {
+        self.opened.swap(0, Ordering::SeqCst)
     }
 
     /// Everything that was sealed so far, as it was before.
@@ -33,11 +53,16 @@ impl fmt::Debug for RecordingKeyring {
 
 impl Keyring for RecordingKeyring {
     fn seal(&self, tenant: TenantId, by: SealedBy, context: &[u8], plain: &[u8]) -> Result<Vec<u8>> {
+        let less = |left: usize| left.checked_sub(1);
+        if self.failing.fetch_update(Ordering::SeqCst, Ordering::SeqCst, less).is_ok() {
+            return Err(Error::KeysUnavailable("the store of keys is away".to_owned()));
+        }
         self.sealed.lock().unwrap_or_else(PoisonError::into_inner).push(plain.to_vec());
         self.inner.seal(tenant, by, context, plain)
     }
 
     fn open(&self, tenant: TenantId, context: &[u8], sealed: &[u8]) -> Result<Vec<u8>> {
+        self.opened.fetch_add(1, Ordering::SeqCst);
         self.inner.open(tenant, context, sealed)
     }
 
@@ -89,6 +114,10 @@ impl Keyring for RecordingKeyring {
 
     fn drop_destroyed(&self) -> Result<usize> {
         self.inner.drop_destroyed()
+    }
+
+    fn count_destructions(&self, tenant: TenantId) -> u64 {
+        self.inner.count_destructions(tenant)
     }
 
     fn prefetch_keys(&self, tenant: TenantId, keys: &[DataKeyId]) -> Result<()> {

@@ -59,6 +59,10 @@ impl Turn {
             let ModelMessagePart::ToolCall(call) = part else { continue };
             self.state.snapshot.calls += 1;
             let outcome = match self.state.snapshot.calls > most {
+                // Arguments are shown with questions and kept by tools: none has what colleagues whispered.
+                false if self.repeats_whisper(&call.name, &call.arguments) => {
+                    ExchangeCallOutcome::Ended { ok: false, result: build_confidential_result() }
+                }
                 false if self.setup.is_client_tool(&call.name) => {
                     match self.reply.can_disclose(&flatten_text(&call.arguments)) {
                         true => ExchangeCallOutcome::Handed { number: handed },
@@ -80,6 +84,14 @@ impl Turn {
         let asked = self.state.transient.withhold_thoughts(self.state.snapshot.exchanges.len(), asked);
         self.state.snapshot.exchanges.push(ToolExchange { asked, calls });
         None
+    }
+
+    /// Whether what colleagues whispered stands in a call: in its arguments, also over several of them, in their names, or in the name
+    /// of a tool that there is not.
+    fn repeats_whisper(&mut self, tool: &str, arguments: &Value) -> bool {
+        let named = tool.replace(['_', '-', '.'], " ");
+        let told = [flatten_text(arguments), arguments.to_string(), named];
+        told.iter().any(|text| self.reply.repeats_whisper(text))
     }
 
     /// Does every call that has not ended. What a dead process began is asked for, not done again.
@@ -457,6 +469,11 @@ fn flatten_text(arguments: &Value) -> String {
 fn build_withheld_result() -> Value {
     json!({ "ok": false, "code": "not_permitted", "retryable": false,
             "suggestion": "What stands in the arguments may not leave. Answer without it." })
+}
+
+fn build_confidential_result() -> Value {
+    json!({ "ok": false, "code": "not_permitted", "retryable": false,
+            "suggestion": "What a colleague told you stays with you. Call it again in your own words, without that." })
 }
 
 fn build_cap_result() -> Value {

@@ -50,7 +50,8 @@ impl TurnEngineInner {
         // The lines hold arguments of a run that may have read anything.
         let read = acts.iter().flat_map(|act| &act.rests_on.taint.sources);
         let read = read.chain(&run.snapshot.taint.sources).copied().collect();
-        let marks = ReplyMarks { tainted: Some(taint_bits::bits(&read)), ..ReplyMarks::default() };
+        let joined = run.snapshot.joined.clone();
+        let marks = ReplyMarks { joined, tainted: Some(taint_bits::bits(&read)), ..ReplyMarks::default() };
         let lines = [text].into_iter().chain(written.unwrap_or_default());
         let reply = ReplyRecord {
             id: self.ids.next(),
@@ -81,6 +82,8 @@ impl TurnEngineInner {
             decision: None,
             questions: open.questions,
             unfinished: open.unfinished,
+            join_check: None,
+            whispers: Vec::new(),
             finished: None,
             client_resume: Some(None),
             now: self.clock.now(),

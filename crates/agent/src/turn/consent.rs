@@ -6,6 +6,7 @@ use munshi_conversations::commit::{self, RunProgress};
 use munshi_conversations::error::Rollback;
 use munshi_conversations::marks::{PendingApprovalChoice, ReplyMarks, ShownApproval};
 use munshi_conversations::runs::{self, Run, RunLease};
+use munshi_conversations::sessions;
 use munshi_conversations::snapshot::{
     ExchangeCall, ExchangeCallOutcome, OWN_CALL, ToolExchange, build_call_message, merge_taint,
 };
@@ -19,6 +20,7 @@ use munshi_safety::approvals::{
 };
 use munshi_store::Tx;
 use munshi_types::{ActId, ApprovalId, Id, KeyId, PersonId, RunId, SessionId, Timestamp};
+use uuid::Uuid;
 
 use super::notes::{QuestionNotes, StageNotes};
 use super::setup::TurnSetup;
@@ -41,6 +43,8 @@ struct AnsweredQuestion {
 /// What is recorded of an answer, in the transaction of what follows from it.
 struct ChatAnswer {
     approval: ApprovalId,
+    /// The conversation that it was asked in.
+    session: Option<Uuid>,
     /// Of what the person was shown.
     digest: String,
     decision: ApprovalDecision,
@@ -52,6 +56,11 @@ struct ChatAnswer {
 }
 
 impl ChatAnswer {
+    /// Tells whoever follows the conversation. Comes first in the transaction.
+    fn touch_session(&self, tx: &mut Tx<'_>) -> Result<(), Stop> {
+        Ok(sessions::touch_asked(tx, self.session, self.now)?)
+    }
+
     fn record(&self, tx: &mut Tx<'_>) -> Result<(), Stop> {
         let said = ApprovalAnswer {
             who: &self.who,
@@ -218,6 +227,7 @@ impl Turn {
         let (act, person) = (answered.approval.act, self.setup.run.person());
         let snapshot = RunSnapshot { phrase: Some("noted".to_owned()), ..self.state.snapshot.clone() };
         let unit = move |tx: &mut Tx<'_>| -> Result<(RunSnapshot, Option<RunId>), Stop> {
+            said.touch_session(tx)?;
             save_answered(tx, (lease, person), &snapshot)?;
             let waiting = acts::find(tx, act)?.and_then(|act| act.rests_on.caller.run);
             said.record(tx)?;
@@ -242,6 +252,7 @@ impl Turn {
         let (engine, session) = (self.setup.engine.clone(), self.setup.conversation.session);
         let person = self.setup.run.person();
         let unit = move |tx: &mut Tx<'_>| -> Result<RunSnapshot, Stop> {
+            said.touch_session(tx)?;
             let act = acts::find(tx, act)?.ok_or(Stop::Because(ApprovalAnswerOutcome::Unknown))?;
             let waiting = find_waiting_run(tx, session, &act, said.approval)?;
             let waiting = waiting.filter(|run| run.id != lease.run);
@@ -271,6 +282,7 @@ impl TurnSetup {
     fn build_chat_answer(&self, answered: &AnsweredQuestion) -> ChatAnswer {
         ChatAnswer {
             approval: answered.approval.id,
+            session: answered.approval.session,
             digest: answered.shown.digest.clone(),
             decision: answered.decision,
             who: self.prepared.principal.clone(),

@@ -29,8 +29,15 @@ impl Turn {
             HaltReason::Stuck(_) if self.state.snapshot.denials > 0 => "not-permitted",
             HaltReason::Stuck(_) => "stuck",
             HaltReason::RefusedAtDoor(_) => "aadhaar-refused",
+            HaltReason::OptedOut => "opted-out",
+            HaltReason::OptedIn => "opted-in",
             HaltReason::Cancelled => "cancelled",
-            HaltReason::NoModel(_) | HaltReason::PersonGone | HaltReason::Broken(_) => "error",
+            // It ends without a word.
+            HaltReason::Held => "stopped",
+            HaltReason::NoModel(_)
+            | HaltReason::PersonGone
+            | HaltReason::Joined(_)
+            | HaltReason::Broken(_) => "error",
         };
         let words = self.setup.phrase(phrase, &[]);
         let done = self.describe_done(0);

@@ -1,26 +1,30 @@
 //! Handing the conversation on: checked against what the team allows, stored with the run, and gone on with from the next step.
 
 use std::sync::Arc;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use munshi_conversations::commit::{self, RunProgress};
 use munshi_conversations::handoffs::{self, ActiveHandoff, HandoffBundle, HandoffRecord};
+use munshi_conversations::human_requests::{self, HumanRequestState, NewHumanRequest};
 use munshi_conversations::sessions::{self, Session};
 use munshi_conversations::snapshot::{CallIndex, ExchangeCall, ExchangeCallOutcome};
-use munshi_conversations::{Error, Result, RunEvent, RunSnapshot, RunState, runs, taint_bits};
+use munshi_conversations::{
+    Error, Result, RunEvent, RunSnapshot, RunState, runs, taint_bits, unanswered_requests,
+};
 use munshi_identity::persons;
 use munshi_safety::audit::{self, AuditActor, AuditActorKind, AuditEvent, NewAuditEntry};
 use munshi_store::Tx;
 use munshi_tiers::{ActivePlace, AddressResolution, precedence};
-use munshi_types::tier::Destination;
-use munshi_types::{HAND_OVER, HandoffId};
+use munshi_types::tier::{Destination, Escalation, Opening, find_opening};
+use munshi_types::{HAND_OVER, HandoffId, ReplyAddress, Timestamp};
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use super::Turn;
 use super::journal::body;
+use super::line_outlook::LineOutlook;
 use super::notes::KnownActs;
 use super::setup::TurnSetup;
+use super::{Turn, callback_address};
 use crate::engine::TurnEngineInner;
 use crate::expired_approvals::find_conversation;
 use crate::notify::{self, ConversationNotice};
@@ -32,6 +36,7 @@ const LONGEST_SUMMARY: usize = 1_500;
 const MOST_QUESTIONS: usize = 10;
 /// So many people are told at most.
 const MOST_TOLD: usize = 5;
+const MINUTE: Duration = Duration::from_secs(60);
 
 /// As the model calls it.
 #[derive(Deserialize)]
@@ -57,8 +62,8 @@ struct HandoffPlan {
     destination: Destination,
     bundle: HandoffBundle,
     place: ActivePlace,
-    /// Nobody of the business has a conversation in which they could be told.
-    is_unheard: bool,
+    /// How it looks to who asks for a person.
+    line: Option<LineOutlook>,
 }
 
 impl TurnSetup {
@@ -140,15 +145,7 @@ impl Turn {
                 .collect(),
         };
         if destination == Destination::Person {
-            let now = self.setup.engine.clock.now();
-            let active = self.setup.prepared.session.active.as_ref();
-            if active.is_some_and(|active| active.was_just_asked(now)) {
-                let suggestion = "A person has been told already. Say that they know, and go on.".to_owned();
-                return refuse("handed_on", suggestion);
-            }
-            let run = self.setup.run.clone();
-            let told = self.setup.engine.db.read(self.setup.tenant(), move |tx| list_told(tx, &run)).await?;
-            return Ok(Ok(HandoffPlan { destination, bundle, place, is_unheard: told.is_empty() }));
+            return self.plan_for_person(bundle, place).await;
         }
         if self.state.snapshot.places.contains(&place) || place == self.setup.place() {
             let suggestion =
@@ -159,11 +156,52 @@ impl Turn {
         let person = self.setup.conversation.person.to_string();
         let resolver = &self.setup.engine.resolver;
         match resolver.resolve_handed_over(tenant, &place, front, Some(&person)).await? {
-            AddressResolution::Bound(_) => {
-                Ok(Ok(HandoffPlan { destination, bundle, place, is_unheard: false }))
-            }
+            AddressResolution::Bound(_) => Ok(Ok(HandoffPlan { destination, bundle, place, line: None })),
             _ => refuse("not_found", "Nobody is there any more. Say so, and go on yourself.".to_owned()),
         }
+    }
+
+    /// Whoever asked a moment ago is told so and no more. Those who are to be called back may leave more, and wait once people are there.
+    async fn plan_for_person(
+        &self,
+        bundle: HandoffBundle,
+        place: ActivePlace,
+    ) -> Result<std::result::Result<HandoffPlan, HandoffRefusal>> {
+        let now = self.setup.engine.clock.now();
+        let (run, opening) = (self.setup.run.clone(), self.find_opening(now));
+        let session = self.setup.conversation.session;
+        let look = move |tx: &mut Tx<'_>| -> Result<_> {
+            let outlook = LineOutlook {
+                opening,
+                waiting: human_requests::count_waiting(tx, session)?,
+                wait: human_requests::estimate_wait(tx, now)?,
+                is_unheard: list_told(tx, &run)?.is_empty(),
+                is_listed: false,
+            };
+            Ok((outlook, human_requests::find_open(tx, session)?))
+        };
+        let (mut outlook, open) = self.setup.engine.db.read(self.setup.tenant(), look).await?;
+        let active = self.setup.prepared.session.active.as_ref();
+        if active.is_some_and(|active| active.was_just_asked(now)) {
+            let listed = open.filter(|open| open.state == HumanRequestState::Callback);
+            outlook.is_listed = opening != Opening::Open && listed.is_some();
+            let is_new = |note: &str| !bundle.summary.is_empty() && bundle.summary != note;
+            let may_ask = match &listed {
+                Some(open) => !outlook.is_listed || is_new(open.note.as_deref().unwrap_or_default()),
+                None => false,
+            };
+            if !may_ask {
+                let suggestion = "A person has been told already. Say that they know, and go on.".to_owned();
+                return Ok(Err(HandoffRefusal { code: "handed_on", suggestion }));
+            }
+        }
+        Ok(Ok(HandoffPlan { destination: Destination::Person, bundle, place, line: Some(outlook) }))
+    }
+
+    /// Whether people of the team are there, by its hours and the tenant's clock.
+    fn find_opening(&self, now: Timestamp) -> Opening {
+        let escalation = &self.setup.binding.team.body.escalation;
+        find_opening(&escalation.hours, &escalation.holidays, (now, &self.setup.binding.zone))
     }
 
     /// Whether others have the conversation by now. Where they are gone it is this team's again.
@@ -231,9 +269,8 @@ impl Turn {
             "handed_over_to": handoff.destination, "from": from, "reason": plan.bundle.reason,
             "summary": plan.bundle.summary, "open_questions": plan.bundle.open_questions,
         }});
-        if plan.is_unheard {
-            result["result"]["note"] =
-                json!("Nobody could be told yet; it stands in the list of conversations. Promise no time.");
+        if let Some(outlook) = &plan.line {
+            result["result"]["line"] = outlook.describe(&self.setup.binding.zone);
         }
         self.end_call(call_index, true, result, begun);
         // Of two in one wish the first counts.
@@ -251,13 +288,18 @@ impl Turn {
             self.state.snapshot.places.push(plan.place.clone());
             self.state.snapshot.place = Some(plan.place);
         }
-        self.store_handoff(handoff, active.clone()).await?;
+        self.store_handoff(handoff, active.clone(), plan.line).await?;
         (self.setup.prepared.session.handoff, self.setup.prepared.session.active) = (Some(id), Some(active));
         Ok(moves)
     }
 
     /// With the run's own record, in one transaction. A rehearsal changes nothing but its own.
-    async fn store_handoff(&mut self, handoff: HandoffRecord, active: ActiveHandoff) -> Result<()> {
+    async fn store_handoff(
+        &mut self,
+        handoff: HandoffRecord,
+        active: ActiveHandoff,
+        line: Option<LineOutlook>,
+    ) -> Result<()> {
         let lease = self.setup.lease;
         let (steps, calls) = (std::mem::take(&mut self.state.steps), self.setup.call_log.take());
         let mut stored = StoredHandoff {
@@ -269,6 +311,10 @@ impl Turn {
             handoff,
             before: self.setup.prepared.session.handoff,
             active,
+            is_callback: line.is_some_and(|line| line.opening != Opening::Open),
+            given: callback_address::find_given(&self.setup.prepared),
+            is_told: line.is_some_and(|line| line.is_listed),
+            escalation: self.setup.binding.team.body.escalation.clone(),
         };
         let unit = move |tx: &mut Tx<'_>| {
             if !stored.is_rehearsal {
@@ -369,6 +415,14 @@ struct StoredHandoff {
     /// The handing on before this one.
     before: Option<HandoffId>,
     active: ActiveHandoff,
+    /// Nobody of the business is there now.
+    is_callback: bool,
+    /// Where they said themselves that they are reached.
+    given: Option<ReplyAddress>,
+    /// People were told a moment ago.
+    is_told: bool,
+    /// The rules of the team that asks for a person.
+    escalation: Escalation,
 }
 
 impl StoredHandoff {
@@ -378,7 +432,8 @@ impl StoredHandoff {
         let current = sessions::find_current(tx, self.handoff.session)?.ok_or(Error::NoRun)?;
         let (own, by) = (current.id, persons::seal_by_person(tx, current.person)?);
         self.handoff.session = own;
-        let mut told = if self.active.awaits_person { list_told(tx, &self.run)? } else { Vec::new() };
+        let tells = self.active.awaits_person && !self.is_told;
+        let mut told = if tells { list_told(tx, &self.run)? } else { Vec::new() };
         told.sort_by_key(|session| session.id);
         let (before, after): (Vec<_>, Vec<_>) = told.into_iter().partition(|session| session.id < own);
         before.iter().try_for_each(|session| self.tell(tx, session))?;
@@ -387,7 +442,38 @@ impl StoredHandoff {
                 munshi_store::Error::Busy("the conversation is moved by somebody else".to_owned()).into()
             );
         }
+        if self.active.awaits_person {
+            // Somebody may have taken it over since it was read: behind its lock it stays as it is.
+            let held = sessions::find(tx, own)?.ok_or(Error::NoRun)?;
+            self.join_line(tx, &held)?;
+        }
         after.iter().try_for_each(|session| self.tell(tx, session))
+    }
+
+    /// Whoever asked for a person waits in the line for one.
+    fn join_line(&self, tx: &mut Tx<'_>, session: &Session) -> Result<()> {
+        let request = NewHumanRequest {
+            id: self.engine.ids.next(),
+            run: Some(self.run.id),
+            team: Some(self.active.from.clone()),
+            reason: self.active.bundle.reason.clone(),
+            is_callback: self.is_callback,
+            callback_to: match self.is_callback {
+                true => callback_address::find(tx, session, self.given.as_ref())?,
+                false => None,
+            },
+            note: (self.is_callback && !self.active.bundle.summary.is_empty())
+                .then(|| self.active.bundle.summary.clone()),
+            now: self.handoff.at,
+        };
+        let open = human_requests::add(tx, session, &request)?;
+        let within = self.escalation.answer_within.filter(|_| !self.is_callback);
+        if let (Some(open), Some(minutes)) = (open, within) {
+            let (queue, to) = (&self.engine.ingest_services.queue, self.escalation.unanswered.as_ref());
+            let at = self.handoff.at.plus(MINUTE * u32::from(minutes));
+            unanswered_requests::enqueue_look(tx, queue, (open, to), at)?;
+        }
+        Ok(sessions::touch(tx, session.id, self.handoff.at)?)
     }
 
     fn tell(&self, tx: &mut Tx<'_>, session: &Session) -> Result<()> {

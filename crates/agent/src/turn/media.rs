@@ -18,7 +18,7 @@ use munshi_types::{AttachedFile, BlobId, TenantId};
 use super::Turn;
 
 /// More of one message are named and not shown.
-const MOST: usize = 5;
+pub(super) const MOST: usize = 5;
 /// A larger PDF is named and not shown: it would cost what a book costs.
 const LARGEST_DOCUMENT: u64 = 10 << 20;
 

@@ -4,10 +4,11 @@
 //! [`StageNotes`] what one stage leaves for the next. The stages are methods of [`Turn`], a file
 //! each, and [`stages`] calls them in their order: [`prepare`] reads, [`think`] asks a model, [`act`] calls tools,
 //! [`check`] looks at the reply, [`respond`] stores it. [`consent`] is for messages that answer a question, [`halt`] for
-//! turns that end otherwise. Nothing here is written but in the transactions of acts ([`journal`]) and of the reply.
+//! turns that end otherwise, [`join`] for messages that come meanwhile. Nothing here is written but in the transactions of acts ([`journal`]) and of the reply.
 
 mod act;
 mod approval_questions;
+mod callback_address;
 mod check;
 mod choose;
 mod close;
@@ -17,7 +18,9 @@ mod detach;
 mod evidence;
 mod halt;
 mod hand_over;
+mod join;
 mod journal;
+mod line_outlook;
 mod logins;
 mod media;
 mod notes;
@@ -47,9 +50,13 @@ use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
 
 pub(crate) use journal::{CallJournal, body as journal_body};
+pub(crate) use prepare::{list_whispers, to_earlier_message};
 pub(crate) use query::QueryVector;
+pub(crate) use respond::RespondOutcome;
+pub(crate) use think::{render_handoff, to_prompt_message};
 pub(crate) use turn_outcome::{StagesOutcome, TurnOutcome};
 
+use self::join::JoinProgress;
 use self::media::MessageMedia;
 use self::notes::StageNotes;
 use self::reply::ReplyWriter;
@@ -68,6 +75,8 @@ pub(crate) struct Turn {
     timings: TurnStopwatch,
     /// What came with the message; none before it is read.
     media: Option<MessageMedia>,
+    /// What is known of messages that came behind it.
+    joining: JoinProgress,
 }
 
 /// What came of preparing a turn.
@@ -132,7 +141,8 @@ impl Turn {
             state.add_step(RunState::Preparing, skipped, Duration::ZERO, setup.engine.clock.now());
         }
         state.restore_entities(&setup);
-        Self { setup, state, reply, timings: TurnStopwatch::begin(begun), media: None }
+        let (timings, joining) = (TurnStopwatch::begin(begun), JoinProgress::default());
+        Self { setup, state, reply, timings, media: None, joining }
     }
 
     /// What the first stage is handed.

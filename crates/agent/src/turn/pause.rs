@@ -1,11 +1,13 @@
 //! What a turn waits for when it pauses, and what the person hears of it: a question to somebody, a limit in the way of
 //! what was agreed to, a question whose time is over.
 
+use std::sync::Arc;
+
 use jiff::Unit;
-use munshi_conversations::Result;
 use munshi_conversations::commit::{TurnCommit, TurnStatus};
 use munshi_conversations::runs::RunLease;
 use munshi_conversations::sessions::SessionUpdate;
+use munshi_conversations::{HaltReason, Result};
 use munshi_lang::PlaceholderValue;
 use munshi_safety::approvals::{self, Approval};
 use munshi_store::Tx;
@@ -53,14 +55,26 @@ impl Turn {
         self.sync();
         // To look whether a limit has freed is no step of the run's work.
         self.state.snapshot.used.iterations = self.setup.run.snapshot.used.iterations;
-        let spent = self.setup.budget.drawn().amount();
+        let paused = Box::new(self.state.snapshot.for_pause(self.setup.lease.epoch));
+        self.store_without_reply(TurnStatus::Waiting(paused)).await
+    }
+
+    /// Ends without a word and without a bill: a person of the business has the conversation in hand.
+    pub(crate) async fn end_unanswered(mut self) -> Result<Option<RunLease>> {
+        self.sync();
+        self.store_without_reply(TurnStatus::Halted(HaltReason::Held)).await
+    }
+
+    async fn store_without_reply(mut self, ending: TurnStatus) -> Result<Option<RunLease>> {
+        let drawn = self.setup.budget.drawn().amount();
+        let spent = if matches!(ending, TurnStatus::Halted(_)) { drawn.without_billing() } else { drawn };
         let response = TurnCommit {
             lease: self.setup.lease,
             session: self.setup.conversation.session,
             person: self.setup.conversation.person,
             binding: self.setup.conversation.binding,
             channel: self.setup.conversation.channel,
-            ending: TurnStatus::Waiting(Box::new(self.state.snapshot.for_pause(self.setup.lease.epoch))),
+            ending,
             is_read: self.state.snapshot.is_read,
             reply: None,
             deliver: None,
@@ -69,6 +83,8 @@ impl Turn {
             steps: std::mem::take(&mut self.state.steps),
             calls: self.setup.call_log.take(),
             violations: Vec::new(),
+            join_check: None,
+            whispers: Vec::new(),
             finished: None,
             client_resume: None,
             decision: None,
@@ -77,8 +93,8 @@ impl Turn {
             now: self.setup.engine.clock.now(),
         };
         let none: MessageId = self.setup.engine.ids.next();
-        let next = self.setup.store(response, none).await?;
-        // Whoever follows it finds what was said before in the store.
+        let next = self.setup.store(&Arc::new(response), none).await?;
+        // Whoever follows it finds what was said before, or that it has ended, in the store.
         self.setup.engine.run_channels.forget(self.setup.lease);
         Ok(next)
     }

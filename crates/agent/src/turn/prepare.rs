@@ -9,7 +9,9 @@ use munshi_conversations::messages::{self, Message, MessageSpeaker, MessageStatu
 use munshi_conversations::outbox::{self, OutboxState};
 use munshi_conversations::runs::{Run, RunConversation, RunLane};
 use munshi_conversations::sessions::Session;
+use munshi_conversations::whispers::{self, Whisper};
 use munshi_conversations::{Error, Result};
+use munshi_guardrails::PromptFingerprint;
 use munshi_identity::{Person, Principal, persons};
 use munshi_pack::{
     EarlierMessage, EarlierSpeaker, FromPack, PackRegistry, PackTurnContext, PromptContribution, QueryEntity,
@@ -25,9 +27,10 @@ use munshi_tiers::precedence::TurnSituation;
 use munshi_tiers::prompt::{RecallItem, UtteranceText};
 use munshi_tiers::{ActivePlace, BindingResolution, precedence};
 use munshi_types::tier::LanguageCode;
-use munshi_types::{ActId, ApprovalId, ConsentPurposeName, Id, MessageId, RunId, Timestamp};
+use munshi_types::{ActId, ApprovalId, ConsentPurposeName, Id, MessageId, RunId, SessionId, Timestamp};
 use serde_json::Value;
 
+use super::join::OwnMessages;
 use super::query::QueryVector;
 use crate::engine::TurnEngineInner;
 use crate::entities::SessionEntities;
@@ -37,6 +40,8 @@ use crate::reply_language::ReplyLanguage;
 const RECENT: usize = 5;
 /// So many stored messages are compared with what a program says was said.
 const MOST_COMPARED: u32 = 400;
+/// In characters: so much is told of what was whispered.
+const MOST_WHISPERED: usize = 6_000;
 
 /// All that was read for a turn, on one snapshot of the database.
 #[derive(Debug)]
@@ -44,7 +49,10 @@ pub(crate) struct PreparedTurn {
     pub(crate) session: Session,
     pub(crate) person: Option<Person>,
     pub(crate) principal: Principal,
+    /// With the words and files of those that joined it.
     pub(crate) message: Message,
+    /// Each of them by itself, the oldest first.
+    pub(crate) own: Vec<Message>,
     /// Whether a program has written it, through its API key.
     pub(crate) is_program: bool,
     /// What was said before it, the oldest first: as it is stored, or as the program tells that brought it.
@@ -76,6 +84,8 @@ pub(crate) struct PreparedTurn {
     pub(crate) reservation: Option<OpenReservation>,
     /// Whether a model beyond this machine may be asked.
     pub(crate) may_use_remote_model: bool,
+    /// What colleagues tell the persona, and no turn was told yet.
+    pub(crate) whispers: Vec<Whisper>,
     /// What was left out, in a few words each: it took too long, or too many wait.
     pub(crate) skipped: Vec<String>,
 }
@@ -101,6 +111,7 @@ pub(crate) fn read(
     let conversation = run.conversation()?;
     let Conversation { message, history, client_context, resumed, recalled, client_taint } =
         load_conversation(tx, run, &mut session)?;
+    let OwnMessages { each: own, combined: message } = OwnMessages::load(tx, run, message)?;
     let person = persons::find(tx, conversation.person)?;
     let principal = principal(tx, run, person.as_ref());
     let policy = act_services.load_policy(tx)?;
@@ -121,7 +132,7 @@ pub(crate) fn read(
         query: Arc::new(build_query(packs, &message.text, &session, ahead)),
     };
     let reply_language =
-        detect_reply_language(packs, &pack_context, &message, &history, person.as_ref(), binding);
+        detect_reply_language(packs, &pack_context, &own, &history, person.as_ref(), binding);
     pack_context.language = Some(reply_language.person.clone());
     let (mut contributions, skipped) = gather_contributions(tx, engine, &pack_context, ahead)?;
     let facts = contributions.facts.iter().map(|fact| &fact.text);
@@ -129,23 +140,20 @@ pub(crate) fn read(
         contributions.profile.iter().chain(facts).map(|line| line.as_str().to_owned()).collect();
     contributions.recall.extend(recalled);
     let people = ProtectedPeople::from(std::mem::take(&mut contributions.people));
-    let mut pending = approvals::list_pending(tx, conversation.session.as_uuid())?;
-    pending.retain(|approval| approval.kind == ApprovalKind::Act);
-    for asked in list_asked(tx, &history)? {
-        if pending.iter().all(|known| known.id != asked.id) {
-            pending.push(asked);
-        }
-    }
+    let pending = list_questions(tx, conversation.session, &history)?;
     let target_descriptions = collect_pending_details(tx, packs, &pack_context, &pending)?;
     let is_asked = !pending.is_empty() || !session.entities["asked"].is_null();
     let unsent = if is_asked { unsent(tx, &history)? } else { HashSet::new() };
     let plan = budget::load_plan(tx, act_services.governor.settings())?;
     let reservation = find_reservation(tx, run, now)?;
+    let whispers = list_whispers(tx, &session)?;
     Ok(PreparedTurn {
+        whispers,
         session,
         person,
         principal,
         message,
+        own,
         is_program: run.program_key().is_some(),
         history,
         client_context,
@@ -168,6 +176,18 @@ pub(crate) fn read(
     })
 }
 
+/// The questions of the conversation that wait, and those of others that were asked in it.
+fn list_questions(tx: &mut Tx<'_>, session: SessionId, history: &[Message]) -> Result<Vec<Approval>> {
+    let mut pending = approvals::list_pending(tx, session.as_uuid())?;
+    pending.retain(|approval| approval.kind == ApprovalKind::Act);
+    for asked in list_asked(tx, history)? {
+        if pending.iter().all(|known| known.id != asked.id) {
+            pending.push(asked);
+        }
+    }
+    Ok(pending)
+}
+
 /// What was set aside with the message.
 fn find_reservation(tx: &mut Tx<'_>, run: &Run, now: Timestamp) -> Result<Option<OpenReservation>> {
     let Some(reservation) = run.reservation else { return Ok(None) };
@@ -175,6 +195,12 @@ fn find_reservation(tx: &mut Tx<'_>, run: &Run, now: Timestamp) -> Result<Option
 }
 
 impl PreparedTurn {
+    /// What colleagues whispered, to be known again in what a model gives away.
+    pub(crate) fn fingerprint_whispers(&self) -> Option<PromptFingerprint> {
+        let told = self.whispers.iter().map(|whisper| whisper.text.as_str());
+        (!self.whispers.is_empty()).then(|| PromptFingerprint::of_whispers(told))
+    }
+
     /// While a person was asked to take over, how the team speaks comes before how the persona does.
     pub(crate) fn situation(&self) -> TurnSituation {
         match &self.session.active {
@@ -264,11 +290,27 @@ pub(crate) fn collect_act_details(
     Ok(all)
 }
 
+/// What colleagues whispered since the last turn, the oldest first, as much as a turn is told. A turn before which nobody whispered
+/// asks for nothing.
+pub(crate) fn list_whispers(tx: &mut Tx<'_>, session: &Session) -> Result<Vec<Whisper>> {
+    if session.whispers == 0 {
+        return Ok(Vec::new());
+    }
+    let mut told = 0;
+    let mut unused = whispers::list_unused(tx, session.id)?;
+    unused.retain(|whisper| {
+        told += whisper.text.chars().count();
+        told <= MOST_WHISPERED
+    });
+    Ok(unused)
+}
+
 /// What was said before, as packs are told of it.
-fn to_earlier_message(said: &Message) -> EarlierMessage {
+pub(crate) fn to_earlier_message(said: &Message) -> EarlierMessage {
     let by = match said.speaker {
         MessageSpeaker::Person => EarlierSpeaker::Person,
         MessageSpeaker::Persona => EarlierSpeaker::Persona,
+        MessageSpeaker::Colleague(_) => EarlierSpeaker::Colleague,
     };
     let events = said.marks["events"].as_array().into_iter().flatten().map(|mark| &mark["event"]);
     let done = events.filter(|event| event["type"] == "tool_result" && event["ok"] == true);
@@ -366,12 +408,14 @@ fn list_asked(tx: &mut Tx<'_>, history: &[Message]) -> Result<Vec<Approval>> {
     Ok(found)
 }
 
-/// What of our last words waits to be sent, or never will be. What is being sent may have arrived.
+/// What of our last words waits to be sent, or never will be. What is being sent may have arrived, and so may what was taken back: a yes
+/// to that is asked for again.
 fn unsent(tx: &mut Tx<'_>, history: &[Message]) -> Result<HashSet<MessageId>> {
     let mut unsent = HashSet::new();
     for said in history.iter().rev().take_while(|said| said.speaker == MessageSpeaker::Persona) {
         let found = outbox::find(tx, said.id)?;
-        if found.is_some_and(|row| matches!(row.state, OutboxState::Waiting | OutboxState::Failed)) {
+        let unseen = [OutboxState::Waiting, OutboxState::Failed, OutboxState::Cancelled];
+        if found.is_some_and(|row| unseen.contains(&row.state)) {
             unsent.insert(said.id);
         }
     }
@@ -388,11 +432,11 @@ fn principal(tx: &Tx<'_>, run: &Run, person: Option<&Person>) -> Principal {
     Principal { person: run.person(), ..known }
 }
 
-/// By what the person has written; what a pack reads by itself is somebody else's words, and tells nothing of theirs.
+/// By what the person has written, the last of it first; what a pack reads by itself is somebody else's words, and tells nothing of theirs.
 fn detect_reply_language(
     packs: &PackRegistry,
     pack_context: &PackTurnContext,
-    message: &Message,
+    own: &[Message],
     history: &[Message],
     person: Option<&Person>,
     binding: &BindingResolution,
@@ -401,13 +445,14 @@ fn detect_reply_language(
         let context = PackTurnContext { message: text.to_owned(), ..pack_context.clone() };
         !packs.readers_of(&context.packs).any(|reader| reader.read(&context).is_some())
     };
-    let theirs =
-        history.iter().rev().filter(|said| said.speaker == MessageSpeaker::Person && said.language.is_some());
-    let own = theirs.filter(|said| is_own(&said.text)).take(RECENT);
-    let mut recent: Vec<LanguageCode> = own.filter_map(|said| said.language.clone()).collect();
+    let (last, earlier) = own.split_last().map_or((None, own), |(last, earlier)| (Some(last), earlier));
+    let said = history.iter().chain(earlier);
+    let theirs = said.rev().filter(|said| said.speaker == MessageSpeaker::Person && said.language.is_some());
+    let theirs = theirs.filter(|said| is_own(&said.text)).take(RECENT);
+    let mut recent: Vec<LanguageCode> = theirs.filter_map(|said| said.language.clone()).collect();
     recent.reverse();
     let profile = person.and_then(|person| person.language);
-    let words = if is_own(&message.text) { message.text.as_str() } else { "" };
+    let words = last.map(|last| last.text.as_str()).filter(|text| is_own(text)).unwrap_or_default();
     ReplyLanguage::detect(words, &recent, profile, &binding.human.body.speech)
 }
 
@@ -447,9 +492,19 @@ impl PreparedTurn {
             if said.speaker == MessageSpeaker::Person {
                 let is_answer =
                     |other: &&&Message| other.run == said.run && other.speaker == MessageSpeaker::Persona;
-                ordered.extend(told.iter().find(is_answer));
+                let Some(answer) = told.iter().find(is_answer) else { continue };
+                // Those that joined it come before the answer that they share.
+                ordered.extend(told.iter().filter(|other| has_joined(answer, other)));
+                ordered.push(answer);
             }
         }
         ordered
     }
+}
+
+/// Whether a reply answers a message that joined its turn.
+fn has_joined(reply: &Message, message: &Message) -> bool {
+    let joined = reply.marks["joined"].as_array();
+    let id = message.id.to_string();
+    joined.is_some_and(|joined| joined.iter().any(|known| known.as_str() == Some(id.as_str())))
 }

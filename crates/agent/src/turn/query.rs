@@ -14,6 +14,7 @@ use munshi_tiers::BindingResolution;
 use munshi_types::{PersonId, Script, TenantId};
 use tokio::time::timeout;
 
+use super::join::OwnMessages;
 use crate::engine::{TurnEngine, TurnEngineInner};
 
 /// So long a turn waits for the meaning of its message.
@@ -69,6 +70,7 @@ impl TurnEngineInner {
             let run = runs::find(tx, lease.run)?.ok_or(Error::NoRun)?;
             let conversation = run.conversation()?;
             let message = messages::find(tx, conversation.message)?.ok_or(Error::NoRun)?;
+            let message = OwnMessages::load(tx, &run, message)?.combined;
             Ok((conversation.person, message.text, engine.people.load_met(tx, Some(conversation.person))?))
         };
         let (person, text, met) = self.db.read(lease.tenant, read).await?;

@@ -6,7 +6,7 @@ use munshi_conversations::marks::ReplyMark;
 use munshi_conversations::runs::RunLease;
 use munshi_conversations::{EventId, RunEvent};
 use munshi_guardrails::{
-    ClearedOutput, GuardrailChecker, GuardrailContext, GuardrailRuleSet, GuardrailSeverity,
+    ClearedOutput, GuardrailChecker, GuardrailContext, GuardrailRuleSet, GuardrailSeverity, GuardrailTier,
     GuardrailViolation, ReplyPiece,
 };
 use munshi_lang::{Locale, Phrasebook};
@@ -20,7 +20,9 @@ const BEGINNINGS: u32 = 1_000;
 const GAP: &str = "\n\n";
 
 /// The rules about what leaves in no form; the others are about how something is said.
-const NEVER: [&str; 3] = ["prompt-leak", "no-secrets", "identity-numbers"];
+const NEVER: [&str; 4] = ["prompt-leak", WHISPER_LEAK, "no-secrets", "identity-numbers"];
+/// The one about what colleagues whispered.
+const WHISPER_LEAK: &str = "whisper-leak";
 
 /// One beginning of a reply, and what went out of it.
 pub(crate) struct ReplyWriter {
@@ -171,6 +173,22 @@ impl ReplyWriter {
         let may = found.is_empty();
         self.violations.append(&mut found);
         may
+    }
+
+    /// Whether a longer piece of what colleagues whispered stands in what a model wrote otherwise than in its words. What is found
+    /// stands with what the reply broke.
+    pub(crate) fn repeats_whisper(&mut self, text: &str) -> bool {
+        let is_repeated = self.context.whispers.as_ref().is_some_and(|told| told.is_repeated_in(text));
+        if is_repeated {
+            self.violations.push(GuardrailViolation {
+                rule: WHISPER_LEAK.to_owned(),
+                tier: GuardrailTier::Agent,
+                severity: GuardrailSeverity::Block,
+                span: 0..text.len(),
+                what: "words of a colleague beside the reply".to_owned(),
+            });
+        }
+        is_repeated
     }
 
     pub(crate) fn into_violations(self) -> Vec<GuardrailViolation> {

@@ -17,7 +17,7 @@ use munshi_store::Tx;
 use munshi_tiers::prompt::{PromptSection, UtteranceText};
 use munshi_tools::Tool;
 use munshi_types::tier::TierKind;
-use munshi_types::{MessageId, RunId, Timestamp};
+use munshi_types::{MessageId, RunId, Timestamp, WhisperId};
 use serde_json::{Value, json};
 
 use super::notes::{KnownActs, LastModelCall, StageNotes};
@@ -47,18 +47,26 @@ struct TurnEnding {
     begun: Instant,
 }
 
+/// What came of storing the end.
+pub(crate) enum RespondOutcome {
+    /// With the next run of the session, which is this process's to go on with.
+    Stored(Option<RunLease>),
+    /// Messages have joined instead, and the turn begins to think anew.
+    Joined(Box<Turn>),
+}
+
 impl Turn {
     /// Stores the end and tells it. Gives the next run of the session, which is this process's to go on with.
-    pub(crate) async fn respond(
-        mut self,
-        end: TurnOutcome,
-        mut notes: StageNotes,
-    ) -> Result<Option<RunLease>> {
+    pub(crate) async fn respond(mut self, end: TurnOutcome, mut notes: StageNotes) -> Result<RespondOutcome> {
         self.enter(RunState::Responding);
+        if matches!(end, TurnOutcome::Halted(HaltReason::Held)) {
+            return self.end_unanswered().await.map(RespondOutcome::Stored);
+        }
+        self.keep_callback_address().await?;
         let (outcome, objections) = self.write_ending(end, &mut notes).await?;
         self.setup.budget.wait_for_settlement().await;
         if self.is_silent(&outcome) {
-            return self.pause_silently().await;
+            return self.pause_silently().await.map(RespondOutcome::Stored);
         }
         self.record_first_word();
         let begun = Instant::now();
@@ -67,9 +75,20 @@ impl Turn {
         let is_excuse = self.is_excuse(&outcome, &notes.acts);
         let ending = TurnEnding { outcome, objections, is_excuse, message, suggestions, begun };
         let last = self.last_events(&ending, &notes);
-        let response = self.build_commit(&ending, notes, &last);
+        let response = Arc::new(self.build_commit(&ending, notes, &last));
         let decision = response.decision.clone();
-        let next = self.setup.store(response, message).await?;
+        let next = match self.setup.store(&response, message).await {
+            Err(Error::Followed(_)) => match self.join_late(&response).await {
+                Ok(Some(response)) => self.setup.store(&Arc::new(response), message).await?,
+                Ok(None) => return Ok(RespondOutcome::Joined(Box::new(self))),
+                // An earlier try had stored it after all, though nobody heard so.
+                Err(Error::LostRun(run)) => {
+                    self.setup.check_already_stored(run, message, response.now).await?
+                }
+                Err(error) => return Err(error),
+            },
+            stored => stored?,
+        };
         if let Some(decision) = decision.filter(|_| self.setup.run.kind == runs::MESSAGE) {
             turn_metrics::record_turn(
                 self.setup.conversation.channel,
@@ -85,7 +104,7 @@ impl Turn {
         if matches!(ending.outcome, TurnOutcome::Waiting(_)) {
             self.setup.engine.run_channels.forget(self.setup.lease);
         }
-        Ok(next)
+        Ok(RespondOutcome::Stored(next))
     }
 
     /// What is left to say, now that it is known how it ends. A check that fails ends it otherwise.
@@ -174,6 +193,7 @@ impl Turn {
     fn build_commit(&mut self, ending: &TurnEnding, notes: StageNotes, last: &[RunEvent]) -> TurnCommit {
         self.sync();
         let (end, is_excuse) = (&ending.outcome, ending.is_excuse);
+        let join_check = matches!(end, TurnOutcome::Replied).then(|| self.build_join_check()).flatten();
         let amount = self.setup.budget.drawn().amount();
         let spent = if is_excuse { amount.without_billing() } else { amount };
         let mut events = self.reply.marks().to_vec();
@@ -195,6 +215,7 @@ impl Turn {
             which: questions.which,
             ends_consents: questions.ends_consents,
             stays,
+            joined: self.state.snapshot.joined.clone(),
             tainted: Some(tainted),
         };
         let reply = ReplyRecord {
@@ -241,9 +262,20 @@ impl Turn {
             questions: self.state.snapshot.pending_approvals(),
             unfinished,
             client_resume: self.setup.prepared.client_context.is_some().then_some(carried),
+            join_check,
+            whispers: self.list_told_whispers(&model, is_excuse),
             finished: self.describe_finished(end),
             now: self.setup.engine.clock.now(),
         }
+    }
+
+    /// What colleagues whispered and a model has heard. Where none answered it is for the next turn, and a rehearsal uses nothing up.
+    fn list_told_whispers(&self, model: &LastModelCall, is_excuse: bool) -> Vec<WhisperId> {
+        let is_rehearsal = self.setup.run.kind == runs::REHEARSAL;
+        if !model.has_answered || is_excuse || is_rehearsal {
+            return Vec::new();
+        }
+        self.setup.prepared.whispers.iter().map(|whisper| whisper.id).collect()
     }
 
     /// What packs hear of a turn that was answered; a rehearsal has taught nobody anything.
@@ -361,7 +393,7 @@ impl Turn {
         let waits = matches!(&ending.outcome, TurnOutcome::Waiting(pause) if !pause.asked.is_empty());
         let done = RunEvent::Done {
             run: self.setup.lease.run,
-            message: ending.message,
+            message: Some(ending.message),
             decision_id: self.setup.lease.run,
             usage: self.usage(),
             state: state(&ending.outcome).as_str().to_owned(),
@@ -392,7 +424,11 @@ impl TurnSetup {
     }
 
     /// Tries until it is stored, surely refused, or somebody else's. Gives the next run of the session.
-    pub(crate) async fn store(&self, response: TurnCommit, message: MessageId) -> Result<Option<RunLease>> {
+    pub(crate) async fn store(
+        &self,
+        response: &Arc<TurnCommit>,
+        message: MessageId,
+    ) -> Result<Option<RunLease>> {
         let mut pause = PAUSE;
         let now = response.now;
         for number in 1..=TRIES {

@@ -106,7 +106,10 @@ impl TurnSetup {
         ReplySettings {
             phrasebook: self.engine.phrasebook.clone(),
             voice: self.prepared.reply_language.voice,
-            rules: self.rules.set.clone(),
+            rules: match self.prepared.whispers.is_empty() {
+                true => self.rules.set.clone(),
+                false => self.rules.set.with_whispers(),
+            },
             context: self.build_guardrail_context(),
         }
     }
@@ -139,6 +142,7 @@ impl TurnSetup {
             person_language: Some(prepared.reply_language.voice.language),
             person_said: prepared.message.text.clone(),
             person_name: name,
+            whispers: prepared.fingerprint_whispers().map(Arc::new),
             ..GuardrailContext::default()
         }
     }
@@ -150,6 +154,9 @@ fn begin_snapshot(engine: &TurnEngineInner, run: &Run, prepared: &mut PreparedTu
     snapshot.started_at.get_or_insert(run.began_at);
     if snapshot.taint == Taint::default() {
         snapshot.taint = compute_initial_taint(prepared);
+    } else if !snapshot.joined.is_empty() {
+        // What is recalled for all of the words may be more than for the first.
+        snapshot.taint.sources.extend(compute_initial_taint(prepared).sources);
     }
     if let (Some(resumed), Some(client_context), true) =
         (prepared.resumed.take(), &prepared.client_context, snapshot.exchanges.is_empty())
@@ -249,7 +256,7 @@ const DANGERS: usize = 6;
 
 /// How many replies ago a price was named.
 fn count_turns_since_price(history: &[Message]) -> Option<u32> {
-    let replies = history.iter().rev().filter(|said| said.speaker == MessageSpeaker::Persona).take(PRICES);
+    let replies = history.iter().rev().filter(|said| said.speaker.is_ours()).take(PRICES);
     replies.zip(0..).find(|(said, _)| MessageSignals::new(&said.text).names_price()).map(|(_, turns)| turns)
 }
 
@@ -258,9 +265,9 @@ fn has_unresolved_danger(history: &[Message]) -> bool {
     for said in history.iter().rev().take(DANGERS) {
         let heard = MessageSignals::new(&said.text);
         match said.speaker {
-            MessageSpeaker::Persona if heard.sends_to_help() => return false,
             MessageSpeaker::Person if heard.tells_of_danger() => return true,
-            MessageSpeaker::Person | MessageSpeaker::Persona => {}
+            MessageSpeaker::Persona | MessageSpeaker::Colleague(_) if heard.sends_to_help() => return false,
+            MessageSpeaker::Person | MessageSpeaker::Persona | MessageSpeaker::Colleague(_) => {}
         }
     }
     false

@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use munshi_conversations::messages::HELD;
 use munshi_conversations::snapshot::{ExchangeCall, ExchangeCallOutcome, build_call_message, sum};
 use munshi_conversations::{HaltReason, Result, runs};
 use munshi_pack::PackReading;
@@ -23,23 +24,10 @@ impl Turn {
         if let Some(end) = self.say_decided() {
             return Ok(end.into());
         }
-        if self.state.snapshot.exchanges.is_empty() {
-            if let Some(end) = self.accept_login_code(&mut notes.questions).await? {
-                return Ok(end.into());
-            }
-            if let Some(end) = self.withdraw_consents(&mut notes.questions).await? {
-                return Ok(end.into());
-            }
-            if let Some(end) = self.consent(notes).await? {
-                return Ok(end.into());
-            }
-            // What somebody agreed to is done by those who had asked.
-            if self.has_moved() {
-                return Ok(StagesOutcome::Moved);
-            }
-            if let Some(end) = self.begin_without_model(&mut notes.questions) {
-                return Ok(end.into());
-            }
+        // What joined others was understood by nobody without a model, and neither was what it joined.
+        let is_new = self.state.snapshot.exchanges.is_empty() && self.state.snapshot.joined.is_empty();
+        if is_new && let Some(end) = self.understand_message(notes).await? {
+            return Ok(end);
         }
         loop {
             if let Some(halt) = self.check_limits() {
@@ -73,15 +61,44 @@ impl Turn {
                 continue;
             }
             match self.think(&mut notes.model).await? {
-                ThinkStageOutcome::Replied => return Ok(TurnOutcome::Replied.into()),
+                ThinkStageOutcome::Replied => {
+                    let has_joined = self.join_before_reply().await?;
+                    return Ok(if has_joined { StagesOutcome::Joined } else { TurnOutcome::Replied.into() });
+                }
                 ThinkStageOutcome::Halted(halt) => return Ok(TurnOutcome::Halted(halt).into()),
                 ThinkStageOutcome::ToolsRequested(message) => {
+                    if self.join_queued().await? {
+                        return Ok(StagesOutcome::Joined);
+                    }
+                    self.note_acting();
                     if let Some(halt) = self.queue_tool_calls(message) {
                         return Ok(TurnOutcome::Halted(halt).into());
                     }
                 }
             }
         }
+    }
+
+    /// What the message is to questions of ours, and what needs no model to be understood. None where a model is asked.
+    async fn understand_message(&mut self, notes: &mut StageNotes) -> Result<Option<StagesOutcome>> {
+        if let Some(end) = self.accept_login_code(&mut notes.questions).await? {
+            return Ok(Some(end.into()));
+        }
+        if let Some(end) = self.withdraw_consents(&mut notes.questions).await? {
+            return Ok(Some(end.into()));
+        }
+        // Nothing was left to end: it is for whoever has the conversation in hand, as what else comes meanwhile.
+        if self.setup.prepared.message.marks[HELD] == true {
+            return Ok(Some(TurnOutcome::Halted(HaltReason::Held).into()));
+        }
+        if let Some(end) = self.consent(notes).await? {
+            return Ok(Some(end.into()));
+        }
+        // What somebody agreed to is done by those who had asked.
+        if self.has_moved() {
+            return Ok(Some(StagesOutcome::Moved));
+        }
+        Ok(self.begin_without_model(&mut notes.questions).map(StagesOutcome::from))
     }
 
     fn has_moved(&self) -> bool {

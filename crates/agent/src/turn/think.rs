@@ -26,6 +26,9 @@ use super::setup::TurnSetup;
 use super::transient::TransientResults;
 use crate::suggest::{ASKING, SuggestionSplitter};
 
+/// Before what a colleague wrote to the person, where the model is told of it.
+const COLLEAGUE_WROTE: &str = "(A colleague of the business wrote this, not you.) ";
+
 /// A model that breaks off is asked again so often.
 const AGAIN: u32 = 2;
 
@@ -43,6 +46,7 @@ impl Turn {
     pub(crate) async fn think(&mut self, model: &mut LastModelCall) -> Result<ThinkStageOutcome> {
         self.enter(RunState::Thinking);
         model.heard = self.state.snapshot.exchanges.len();
+        self.note_thinking();
         let begun = Instant::now();
         let thought = self.ask(model).await;
         self.timings.think += begun.elapsed();
@@ -160,7 +164,9 @@ impl Turn {
         }
         let (rest, proposed) = splitter.finish();
         self.show_model_text(rest.trim_end());
-        model.proposed = proposed;
+        // Nobody looks at what is proposed as at a reply, and a piece may stand on each of two lines.
+        let is_told = self.reply.repeats_whisper(&proposed.join(" "));
+        model.proposed = if is_told { Vec::new() } else { proposed };
         self.state.snapshot.model_calls += 1;
         model.has_answered = true;
         assembler.finish()
@@ -285,6 +291,7 @@ impl Turn {
             summary: prepared.session.whole_summary().as_deref().map(UntrustedText::new),
             history: prepared.prompt_messages().into_iter().map(to_prompt_message).collect(),
             message: UtteranceText::from_stored(prepared.message.text.as_str(), prepared.message.tokens),
+            whispers: prepared.whispers.iter().map(|whisper| UntrustedText::new(&whisper.text)).collect(),
             exchanges: self.render_exchanges(),
             words: contributions.words,
             tools: self.setup.select_connector_tools(),
@@ -340,7 +347,7 @@ fn render_skipped(skipped: &[String]) -> Option<UntrustedText> {
 }
 
 /// What whoever had the conversation before wrote down for those who have it now.
-fn render_handoff(active: &ActiveHandoff) -> UntrustedText {
+pub(crate) fn render_handoff(active: &ActiveHandoff) -> UntrustedText {
     let HandoffBundle { reason, summary, open_questions } = &active.bundle;
     let to = if active.awaits_person {
         "A person of the business was asked to take over"
@@ -359,10 +366,15 @@ fn render_note(note: &String) -> UntrustedText {
     UntrustedText::new(&format!("The program in which the person writes says: {note}"))
 }
 
-fn to_prompt_message(said: &messages::Message) -> PromptTurn {
+pub(crate) fn to_prompt_message(said: &messages::Message) -> PromptTurn {
     let speaker = match said.speaker {
         MessageSpeaker::Person => prompt::PromptSpeaker::Person,
         MessageSpeaker::Persona => prompt::PromptSpeaker::Persona,
+        // Our side's, and not the persona's own.
+        MessageSpeaker::Colleague(_) => {
+            let text = UtteranceText::new(&format!("{COLLEAGUE_WROTE}{}", said.text));
+            return PromptTurn { speaker: prompt::PromptSpeaker::Persona, text };
+        }
     };
     PromptTurn { speaker, text: UtteranceText::from_stored(said.text.as_str(), said.tokens) }
 }

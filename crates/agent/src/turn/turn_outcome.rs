@@ -20,6 +20,8 @@ pub(crate) enum StagesOutcome {
     Ended(TurnOutcome),
     /// The run is somewhere else by now: with the team or binding that took over, or that had asked what was agreed to.
     Moved,
+    /// Messages have joined the turn, and it begins to think anew.
+    Joined,
 }
 
 impl From<TurnOutcome> for StagesOutcome {

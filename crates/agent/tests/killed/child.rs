@@ -7,9 +7,7 @@ use std::time::Duration;
 use async_trait::async_trait;
 use munshi_agent::{TurnEngine, TurnSettings};
 use munshi_conversations::holders::ProcessIdentity;
-use munshi_conversations::outbox::{
-    ChannelSender, DeliveryCertainty, SendFault, SendIdempotency, SendReceipt, SendRetryability,
-};
+use munshi_conversations::outbox::{ChannelSender, SendFault, SendIdempotency, SendReceipt};
 use munshi_jobs::{JobRegistry as Kinds, JobRunner, JobRunnerOptions as Jobs};
 use munshi_llm::pricing::{ModelPrice, PriceBook};
 use munshi_llm::{ChatRequest, ChatStream, Embedding, ModelError, ModelRole, ModelTarget, Provider};
@@ -248,11 +246,7 @@ impl ChannelSender for Post {
         };
         match ask(self.world, &wish).await {
             Ok(_) => Ok(SendReceipt::default()),
-            Err(error) => Err(SendFault {
-                why: error.to_string(),
-                retryable: SendRetryability::Yes,
-                happened: DeliveryCertainty::Maybe,
-            }),
+            Err(error) => Err(SendFault::unknown(error.to_string())),
         }
     }
 }

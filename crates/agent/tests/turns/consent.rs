@@ -92,6 +92,30 @@ on_both! {
         assert_eq!((shop.notes().await, shop.number(PENDING).await), (1, 1));
     }
 
+    async fn a_stop_that_answers_a_question_is_a_no(test: TestDb) {
+        let drop_all = || ScriptedTurn::call("drop", &arguments("all"));
+        let shop = Shop::open(&test, [drop_all(), drop_all()]).await;
+        let to = ReplyAddress { channel: Channel::Whatsapp, address: "+919812345678".to_owned() };
+        let say = async |id: &str, text: &str| {
+            let sent = munshi_types::InboundMessage { reply_to: Some(to.clone()), ..shop.message(shop.staff, id, text) };
+            let received = shop.engine.receive(sent).await.unwrap();
+            let outcome = shop.outcome(&received).await;
+            shop.db.write(shop.tenant, |tx| tx.execute("UPDATE outbox SET state = 'sent' WHERE tenant_id = $1", &[])).await.unwrap();
+            outcome
+        };
+        let opted_out = "SELECT COUNT(*) FROM opt_outs WHERE tenant_id = $1 AND opened_at IS NULL";
+        assert_eq!(say("1", "remove all").await.state, RunState::WaitingApproval);
+        let refused = say("2", "Stop.").await;
+        assert_eq!((refused.state, shop.notes().await, shop.number(PENDING).await), (RunState::Done, 0, 0), "{refused:?}");
+        assert_eq!(shop.number(opted_out).await, 0, "who works here has said no, and nothing else");
+        // The same of somebody who does not work here means both.
+        assert_eq!(say("3", "remove all").await.state, RunState::WaitingApproval);
+        shop.db.write(shop.tenant, |tx| tx.execute("UPDATE persons SET role = NULL WHERE tenant_id = $1", &[])).await.unwrap();
+        let stopped = say("4", "STOP").await;
+        assert_eq!((stopped.state, shop.notes().await, shop.number(PENDING).await), (RunState::Halted, 0, 0), "{stopped:?}");
+        assert_eq!(shop.number(opted_out).await, 1);
+    }
+
     async fn what_a_pack_read_is_told_by_no_model_elsewhere_after_a_yes(test: TestDb) {
         let house = PackRegistry { readers: vec![FromPack { pack: "shop", what: Arc::new(Bank) }], ..PackRegistry::default() };
         let shop = Shop::open_with(&test, [ScriptedTurn::text("You got 500.")], Plan { house, ..Plan::default() }).await;

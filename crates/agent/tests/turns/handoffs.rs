@@ -5,7 +5,9 @@ use std::time::Duration;
 
 use munshi_agent::{MessageReceipt, RunOutcome};
 use munshi_conversations::handoffs::{self, HandoffRecord};
+use munshi_conversations::human_requests::{self, HumanRequestState};
 use munshi_conversations::{RunRecoveryScope, RunState, sessions};
+use munshi_jobs::{JobRegistry, JobRunner, JobRunnerOptions};
 use munshi_lang::Phrasebook;
 use munshi_llm::{ChatEvent as Said, ChatRequest, ModelTarget};
 use munshi_offline::OfflineProvider;
@@ -13,7 +15,7 @@ use munshi_store::Tx;
 use munshi_test_app::{TenantFiles, build_message, parse_target};
 use munshi_test_support::models::{ScriptedTurn, build_call_events};
 use munshi_test_support::{TestDb, wait_until};
-use munshi_types::PersonId;
+use munshi_types::{Clock, PersonId, SeededRandom, SessionId};
 use serde_json::{Value, json};
 
 use crate::turns::support::{Plan, Shop, arguments};
@@ -304,5 +306,63 @@ on_both! {
         assert!(system(&last).contains("You work at the counter"));
         // They may hand it on as ever.
         assert_eq!(ask(&shop, shop.staff, "3", "my lamp is broken").await.1.text, "Care.");
+    }
+
+    async fn who_asks_outside_the_hours_leaves_more_and_waits_once_people_are_there(test: TestDb) {
+        let left = json!({ "to": "person", "reason": "It broke.", "summary": "Call her after six.", "open_questions": [] });
+        let script = [
+            hand_over("person"), ScriptedTurn::text("Nobody is there now. What shall I pass on?"),
+            ScriptedTurn::call("hand_over", &left), ScriptedTurn::text("It is noted."),
+            ScriptedTurn::call("hand_over", &left), ScriptedTurn::text("They know."),
+            hand_over("person"), ScriptedTurn::text("You wait for a person."),
+        ];
+        let shop = open(&test, script).await;
+        // It is nine on a Sunday.
+        let counter = COUNTER.replace("[escalation]\n", "[escalation]\nhours = [\"sun 10:00-18:00\"]\n");
+        shop.apply_tenant(&TenantFiles::new("shop").with_file("teams/counter.md", &counter)).await;
+        let guest = shop.add_person(shop.tenant, "Guest", None).await;
+        let request = async |session: SessionId| {
+            shop.db.read(shop.tenant, move |tx: &mut Tx<'_>| human_requests::find_open(tx, session)).await.unwrap().unwrap()
+        };
+        let (asked, _) = ask(&shop, guest, "1", "I want a person").await;
+        let first = request(asked.session).await;
+        assert_eq!((first.state, first.note.as_deref()), (HumanRequestState::Callback, Some("A blue lamp of Tuesday is broken.")));
+        ask(&shop, guest, "2", "call me after six").await;
+        let more = request(asked.session).await;
+        assert_eq!((more.id, more.state, more.note.as_deref()), (first.id, HumanRequestState::Callback, Some("Call her after six.")));
+        ask(&shop, guest, "3", "is it noted?").await;
+        assert!(answers(&shop.model.requests()[5].request).contains("handed_on"), "what is known is not told again");
+        test.clock.advance(Duration::from_secs(65 * 60));
+        ask(&shop, guest, "4", "is anybody there now?").await;
+        let waiting = request(asked.session).await;
+        assert_eq!((waiting.id, waiting.state, waiting.asked_at), (first.id, HumanRequestState::Waiting, test.clock.now()));
+        let told = answers(&shop.model.requests()[7].request);
+        assert!(told.contains("waiting_before") && told.contains("Promise no time"), "nobody else waits, and nobody could be told: {told}");
+    }
+
+    async fn who_waits_in_vain_is_told_and_goes_on_with_the_team_that_is_named(test: TestDb) {
+        let shop = open(&test, [hand_over("person"), ScriptedTurn::text("You wait for a person."), ScriptedTurn::text("Care here.")]).await;
+        let counter = COUNTER.replace("[escalation]\n", "[escalation]\nanswer_within = 15\nunanswered = \"care\"\n");
+        shop.apply_tenant(&TenantFiles::new("shop").with_file("teams/counter.md", &counter)).await;
+        let guest = shop.add_person(shop.tenant, "Guest", None).await;
+        let (asked, _) = ask(&shop, guest, "1", "I fell in your shop").await;
+        let mut registry = JobRegistry::default();
+        shop.engine.install(&mut registry, None);
+        let random = Arc::new(SeededRandom::new(7));
+        let runner = JobRunner::new(shop.db.clone(), &shop.queue, random, registry, JobRunnerOptions::default());
+        test.clock.advance(Duration::from_secs(14 * 60));
+        runner.drain().await.unwrap();
+        assert_eq!(handed(&shop, &asked).await.len(), 1, "it is not time yet");
+        test.clock.advance(Duration::from_secs(2 * 60));
+        runner.drain().await.unwrap();
+        let told = shop.messages_of(asked.run).await;
+        let last = told.last().unwrap();
+        assert!(last.text.starts_with("Sorry, nobody was free"), "{told:?}");
+        let ways: Vec<String> = handed(&shop, &asked).await.into_iter().map(|one| one.destination).collect();
+        assert_eq!(ways, ["person", "care"]);
+        let (_, outcome) = ask(&shop, guest, "2", "hello?").await;
+        assert_eq!(outcome.text, "Care here.");
+        let request = shop.model.requests().pop().unwrap().request;
+        assert!(system(&request).contains("You mend what is broken"), "the team goes on");
     }
 }

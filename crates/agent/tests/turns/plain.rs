@@ -1,5 +1,8 @@
 //! A message and its answer.
 
+use std::time::Duration;
+
+use munshi_agent::TurnSettings;
 use munshi_conversations::{IngestStatus, RunEvent, RunState};
 use munshi_llm::pricing::{ModelPrice, PriceBook};
 use munshi_test_support::models::ScriptedTurn;
@@ -20,7 +23,9 @@ async fn plain_turn_is_two_transactions(engine: DatabaseEngine) {
     let writes = Writes::watch();
     let lists = crate::turns::support::migrations();
     for prices in price_books(&Plan::default().targets[0].model) {
-        let (test, plan) = (TestDb::open(engine, &lists).await, Plan { prices, ..Plan::default() });
+        // Whoever might be followed by another message looks in memory alone.
+        let settings = TurnSettings { join_window: Duration::from_secs(1), ..TurnSettings::default() };
+        let (test, plan) = (TestDb::open(engine, &lists).await, Plan { prices, settings, ..Plan::default() });
         let shop = Shop::open_with(
             &test,
             [ScriptedTurn::text("Hello."), ScriptedTurn::text("Hello again.")],

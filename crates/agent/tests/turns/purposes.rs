@@ -3,7 +3,7 @@
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
-use munshi_conversations::{KeyUse, RunState};
+use munshi_conversations::{HaltReason, KeyUse, RunEvent, RunState, holds};
 use munshi_identity::Role;
 use munshi_identity::keys::{self, KeyCeiling, KeyMaker, KeySpeaker, KeySubject, NewApiKey};
 use munshi_safety::acts;
@@ -11,8 +11,8 @@ use munshi_safety::consents::{self, PurposeConsent};
 use munshi_safety::policy;
 use munshi_store::{PageRequest, Tx};
 use munshi_test_app::notes::OPEN_POLICY;
-use munshi_test_support::models::ScriptedTurn;
-use munshi_test_support::{TestDb, administer};
+use munshi_test_support::models::{ScriptGate, ScriptedTurn};
+use munshi_test_support::{TestDb, administer, wait_until};
 use munshi_types::tier::Channel;
 use munshi_types::{Clock, InboundMessage, SystemRandom};
 
@@ -158,6 +158,53 @@ on_both! {
         assert_eq!((consent.withdrawn_at.is_some(), consent.withdrawn_via.as_deref()), (true, Some("chat")));
         assert_eq!(shop.ask("4", "I withdraw my consent").await.text, "There is none.", "nothing is left to end");
         assert_eq!(shop.ask("5", "and my credit?").await.state, RunState::WaitingApproval);
+    }
+
+    async fn they_take_it_back_while_a_colleague_has_the_conversation(test: TestDb) {
+        let script = looks(1).chain([ScriptedTurn::text("It is good.")]);
+        let shop = open(&test, PURPOSES, script).await;
+        let first = shop.say("1", "how is my credit?").await;
+        shop.outcome(&first).await;
+        assert_eq!(shop.ask("2", "yes").await.text, "It is good.");
+        let (id, owner, session, now) = (test.ids.next(), shop.owner, first.session, test.clock.now());
+        let queue = shop.engine.job_queue();
+        let take = move |tx: &mut Tx<'_>| holds::take(tx, &queue, session, owner, (id, now));
+        shop.db.write(shop.tenant, take).await.unwrap();
+        let asked = shop.model.requests().len();
+        let told = shop.ask("3", "I withdraw my consent").await;
+        assert!(told.state == RunState::Done && told.text.contains(WORDS), "{told:?}");
+        assert!(consents_of(&shop).await[0].withdrawn_at.is_some());
+        // With nothing left to end it is a message for the colleague, as any other.
+        let again = shop.ask("4", "I withdraw my consent").await;
+        assert_eq!((again.state, again.halt), (RunState::Halted, Some(HaltReason::Held)));
+        assert_eq!(shop.model.requests().len(), asked, "no model is asked");
+    }
+
+    async fn what_they_take_back_twice_while_a_colleague_has_the_conversation_is_answered_once(test: TestDb) {
+        let gate = ScriptGate::default();
+        let script = looks(1).chain([ScriptedTurn::text("It is good."), ScriptedTurn::text("One moment.").with_gate(&gate)]);
+        let shop = open(&test, PURPOSES, script).await;
+        let first = shop.say("1", "how is my credit?").await;
+        shop.outcome(&first).await;
+        assert_eq!(shop.ask("2", "yes").await.text, "It is good.");
+        let before = shop.say("3", "what else do you have").await;
+        wait_until(async || shop.model.requests().len() == 3).await;
+        let (id, owner, session, now) = (test.ids.next(), shop.owner, first.session, test.clock.now());
+        let queue = shop.engine.job_queue();
+        let take = move |tx: &mut Tx<'_>| holds::take(tx, &queue, session, owner, (id, now));
+        shop.db.write(shop.tenant, take).await.unwrap();
+        // Both come while there is something to end, and one ends it.
+        let (one, two) = (shop.say("4", "I withdraw my consent").await, shop.say("5", "I withdraw my consent").await);
+        gate.open();
+        assert_eq!(shop.outcome(&before).await.text, "One moment.");
+        assert!(shop.outcome(&one).await.text.contains(WORDS));
+        let second = shop.outcome(&two).await;
+        assert_eq!((second.state, second.halt, second.text.as_str()), (RunState::Halted, Some(HaltReason::Held), ""));
+        let events = shop.events(&two, None).await;
+        assert!(matches!(events.as_slice(), [(_, RunEvent::Done { message: None, .. })]), "{events:?}");
+        assert_eq!(shop.model.requests().len(), 3, "no model is asked");
+        let reserved = "SELECT COUNT(*) FROM usage_reservations WHERE tenant_id = $1";
+        assert_eq!(shop.number(reserved).await, 0, "nothing stays set aside");
     }
 
     async fn where_anybody_may_write_as_anybody_nobody_consents(test: TestDb) {

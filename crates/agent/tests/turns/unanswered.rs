@@ -5,12 +5,12 @@ use std::time::Duration;
 use munshi_conversations::messages::{self, Message, MessageSpeaker};
 use munshi_conversations::{RunState, sessions};
 use munshi_identity::{Person, Role, persons};
-use munshi_store::{PageRequest, Tx};
+use munshi_store::{PageRequest, Tx, params};
 use munshi_test_support::database::MORNING;
 use munshi_test_support::models::ScriptedTurn;
-use munshi_test_support::{TestDb, wait_until};
+use munshi_test_support::{DatabaseEngine, TestDb, UnitHold, wait_until};
 use munshi_types::tier::Channel;
-use munshi_types::{ClientScreen, InboundMessage, PersonId, ReplyAddress};
+use munshi_types::{ClientScreen, Clock, InboundMessage, PersonId, ReplyAddress};
 
 use crate::turns::support::{Shop, arguments};
 
@@ -254,5 +254,29 @@ on_both! {
         let led = shop.engine.receive(shop.message(shop.owner, "o2", "go on with that then")).await.unwrap();
         let outcome = shop.outcome(&led).await;
         assert_eq!((outcome.state, shop.notes().await), (RunState::WaitingApproval, 0), "{outcome:?}");
+    }
+
+    async fn who_answers_at_the_last_second_and_the_sweep_wait_in_one_order(test: TestDb) {
+        // SQLite has one writer: nobody waits for a row.
+        if test.engine() != DatabaseEngine::Postgres {
+            return;
+        }
+        let shop = Shop::open(&test, [ScriptedTurn::call("wipe", &arguments("all"))]).await;
+        hire_admin(&test, &shop).await;
+        let asked = shop.say("1", "wipe all of it").await;
+        let approval = shop.outcome(&asked).await.approval.unwrap();
+        test.clock.advance(DAYS);
+        let (hold, second) = (UnitHold::default(), test.open_again().await);
+        let (held, session, now) = (hold.clone(), asked.session, test.clock.now());
+        // As an answer or a merge goes: the conversation first, and its question then.
+        let writes = "UPDATE approvals SET words = words WHERE tenant_id = $1 AND id = $2";
+        let answer = second.write(shop.tenant, move |tx: &mut Tx<'_>| -> Result<u64, munshi_store::Error> {
+            sessions::touch(tx, session, now)?;
+            held.wait();
+            tx.execute(writes, params![approval])
+        });
+        let swept = hold.run_against(&test, shop.engine.sweep_acts());
+        let (answered, swept) = tokio::join!(answer, swept);
+        assert_eq!((answered.unwrap(), swept.unwrap().escalated), (1, 1), "neither is given up for the other");
     }
 }
