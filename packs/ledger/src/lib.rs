@@ -58,4 +58,5 @@ pub const MIGRATIONS: &[Migration] = &[
     migration!("0026_bills"),
     migration!("0027_sightings"),
     migration!("0072_forgotten"),
+    migration!("0101_contact_emails"),
 ];

@@ -63,12 +63,13 @@ impl Pack for LedgerPack {
 
     fn install(&self, room: &mut PackInstaller<'_>) -> Result<(), InvalidPack> {
         let book = room.add_phrases(&phrase_files!("../phrases"))?;
-        tools::install(room, &self.build_services(book))?;
+        let services = self.build_services(book);
+        tools::install(room, &services)?;
         commands::install(room)?;
         operations::install(room)?;
         room.add_page(BillPage)?;
         room.add_page(DayBookPage)?;
-        room.add_check(BookingCheck);
+        room.add_check(BookingCheck { book: services.book });
         room.add_context_source(BooksContext);
         room.add_subject_records(ContactRecords)?;
         room.add_reader(ForwardedSmsReader);

@@ -1,13 +1,13 @@
 //! Contacts as people who can be forgotten.
 
-use munshi_identity::ContactAddress;
+use munshi_identity::{ContactAddress, ContactAddressKind};
 use munshi_pack::{KeptData, RecordData, SubjectRecord, SubjectRecords};
 use munshi_store::{Result, Tx};
 use munshi_types::{Id, Money, Timestamp};
 use uuid::Uuid;
 
 use crate::books::contacts::{self, Contact};
-use crate::books::{ContactId, NameMatch};
+use crate::books::{ContactId, NameMatch, details};
 use crate::error::Error;
 use crate::subject_data::DATA;
 
@@ -37,6 +37,9 @@ impl SubjectRecords for ContactRecords {
             Err(_) if ContactAddress::phone(text).is_ok() => {
                 contacts::list_roots_by_phone(tx, text).map(|found| (found, true))
             }
+            Err(_) if ContactAddress::email(text).is_ok() => {
+                list_by_email(tx, text).map(|found| (found, true))
+            }
             Err(_) => contacts::find(tx, text).map(list_matches),
         };
         // A text that can't be a name is nobody's.
@@ -51,8 +54,15 @@ impl SubjectRecords for ContactRecords {
 
     fn find_by_addresses(&self, tx: &mut Tx<'_>, addresses: &[ContactAddress]) -> Result<Vec<SubjectRecord>> {
         let mut all: Vec<SubjectRecord> = Vec::new();
-        for address in addresses.iter().filter(|address| ContactAddress::phone(address.as_str()).is_ok()) {
-            for contact in contacts::list_roots_by_phone(tx, address.as_str()).map_err(into_store)? {
+        for address in addresses {
+            let found = match address.kind() {
+                ContactAddressKind::Email => contacts::list_roots_by_email(tx, address),
+                _ if ContactAddress::phone(address.as_str()).is_ok() => {
+                    contacts::list_roots_by_phone(tx, address.as_str())
+                }
+                _ => continue,
+            };
+            for contact in found.map_err(into_store)? {
                 let record = describe(tx, &contact, true)?;
                 if all.iter().all(|known| known.ids != record.ids) {
                     all.push(record);
@@ -105,13 +115,20 @@ fn describe(tx: &mut Tx<'_>, contact: &Contact, is_exact: bool) -> Result<Subjec
     Ok(SubjectRecord { ids, name: root.name, addresses, is_exact, open_matter })
 }
 
-/// The phones of a contact and of those that were merged into it.
+fn list_by_email(tx: &mut Tx<'_>, email: &str) -> Result<Vec<Contact>, Error> {
+    contacts::list_roots_by_email(tx, &ContactAddress::email(email)?)
+}
+
+/// The phones and e-mails of a contact and of those that were merged into it.
 fn list_addresses(tx: &mut Tx<'_>, group: &[ContactId]) -> Result<Vec<ContactAddress>> {
     let mut addresses = Vec::new();
     for id in group {
         let phone = contacts::find_row(tx, *id).map_err(into_store)?.and_then(|contact| contact.phone);
         let phone = phone.and_then(|phone| ContactAddress::phone(&phone).ok());
         addresses.extend(phone.filter(|phone| !addresses.contains(phone)));
+        let email = details::get_own(tx, *id).map_err(into_store)?.email;
+        let email = email.and_then(|email| ContactAddress::email(&email).ok());
+        addresses.extend(email.filter(|email| !addresses.contains(email)));
     }
     Ok(addresses)
 }

@@ -1,5 +1,6 @@
-//! What is known of a contact beside the account: the language to write to them in, and their number at the tax office.
+//! What is known of a contact beside the account: the language to write to them in, where by mail, and their number at the tax office.
 
+use munshi_identity::ContactAddress;
 use munshi_store::{Tx, params};
 use munshi_types::Timestamp;
 use munshi_types::tier::LanguageCode;
@@ -13,6 +14,7 @@ use crate::error::{Error, Result};
 pub struct ContactDetails {
     pub language: Option<LanguageCode>,
     pub gstin: Option<String>,
+    pub email: Option<String>,
 }
 
 /// Of a contact, and where it does not know, of those merged into it.
@@ -20,30 +22,42 @@ pub fn get(tx: &mut Tx<'_>, contact: ContactId) -> Result<ContactDetails> {
     let root = contacts::get(tx, contact)?.id;
     let mut known = ContactDetails::default();
     for one in contacts::list_group(tx, root)? {
-        let row = tx.optional(
-            "SELECT language, gstin FROM ledger_contact_details WHERE tenant_id = $1 AND contact_id = $2",
-            params![one],
-            |row| Ok((row.get::<Option<String>>(0)?, row.get::<Option<String>>(1)?)),
-        )?;
-        let Some((language, gstin)) = row else { continue };
-        known.language = known.language.or_else(|| language.and_then(|code| code.parse().ok()));
-        known.gstin = known.gstin.or(gstin);
+        let own = get_own(tx, one)?;
+        known.language = known.language.or(own.language);
+        known.gstin = known.gstin.or(own.gstin);
+        known.email = known.email.or(own.email);
     }
     Ok(known)
+}
+
+/// Of this contact alone.
+pub fn get_own(tx: &mut Tx<'_>, contact: ContactId) -> Result<ContactDetails> {
+    let row = tx.optional(
+        "SELECT language, gstin, email FROM ledger_contact_details WHERE tenant_id = $1 AND contact_id = $2",
+        params![contact],
+        |row| {
+            let language: Option<String> = row.get(0)?;
+            let language = language.and_then(|code| code.parse().ok());
+            Ok(ContactDetails { language, gstin: row.get(1)?, email: row.get(2)? })
+        },
+    )?;
+    Ok(row.unwrap_or_default())
 }
 
 /// Keeps what was said; what was not stays as it is.
 pub fn update(tx: &mut Tx<'_>, contact: ContactId, said: &ContactDetails, now: Timestamp) -> Result<()> {
     let root = contacts::get(tx, contact)?.id;
     let gstin = said.gstin.as_deref().map(parse_gstin).transpose()?;
+    let email = said.email.as_deref().map(ContactAddress::email).transpose()?;
     let language = said.language.as_ref().map(LanguageCode::as_str);
     tx.execute(
-        "INSERT INTO ledger_contact_details (tenant_id, contact_id, language, gstin, changed_at)
-         VALUES ($1, $2, $3, $4, $5)
+        "INSERT INTO ledger_contact_details (tenant_id, contact_id, language, gstin, email, changed_at)
+         VALUES ($1, $2, $3, $4, $5, $6)
          ON CONFLICT (tenant_id, contact_id) DO UPDATE SET
            language = coalesce(excluded.language, ledger_contact_details.language),
-           gstin = coalesce(excluded.gstin, ledger_contact_details.gstin), changed_at = excluded.changed_at",
-        params![root, language, gstin, now],
+           gstin = coalesce(excluded.gstin, ledger_contact_details.gstin),
+           email = coalesce(excluded.email, ledger_contact_details.email), changed_at = excluded.changed_at",
+        params![root, language, gstin, email.as_ref().map(ContactAddress::as_str), now],
     )?;
     Ok(())
 }

@@ -8,6 +8,7 @@ use munshi_types::Money;
 use super::account::LedgerAccount;
 use super::contacts;
 use super::dedup;
+use super::details;
 use super::entry::{self, LedgerEntry};
 use super::ids::{ContactId, ItemId};
 use super::items;
@@ -16,8 +17,8 @@ use super::stored_enums::{LedgerEntryKind, PaymentMeans};
 use super::transaction::Posting;
 use crate::error::{Error, Result};
 
-pub const CONTACTS: [&str; 10] =
-    ["id", "name", "customer", "supplier", "staff", "phone", "limit", "merged_into", "also", "made"];
+pub const CONTACTS: [&str; 11] =
+    ["id", "name", "customer", "supplier", "staff", "phone", "email", "limit", "merged_into", "also", "made"];
 pub const ITEMS: [&str; 7] = ["id", "name", "unit", "price", "low_at", "also", "made"];
 pub const ENTRIES: [&str; 24] = [
     "number",
@@ -67,6 +68,7 @@ pub fn contacts(tx: &mut Tx<'_>, out: impl Write) -> Result<()> {
                 yes(contact.roles.supplier),
                 yes(contact.roles.staff),
                 contact.phone.unwrap_or_default(),
+                escape_formula(&details::get_own(tx, id)?.email.unwrap_or_default()),
                 render_optional(contact.limit),
                 render_optional(contact.merged_into),
                 escape_formula(&also),

@@ -19,7 +19,7 @@ use crate::tools::{amount, text};
 const BACK: usize = 6;
 /// Arguments that name people, and those that must stand in what was said letter by letter.
 const PEOPLE: [&str; 4] = ["person", "buyer", "first", "second"];
-const MARKS: [&str; 4] = ["upi", "phone", "gstin", "text"];
+const MARKS: [&str; 5] = ["upi", "phone", "gstin", "email", "text"];
 
 /// What of an act nobody has said: an amount, a name, an address to pay to. An act of which nothing stands in the message
 /// itself has not been asked for by it, unless the message answers a question.
@@ -109,7 +109,8 @@ impl<'s> Heard<'s> {
 
     /// Whether the message agrees to what was proposed.
     fn is_answer(&self) -> bool {
-        !self.before.is_empty()
+        // A colleague's question is no proposal of ours.
+        self.before.last().is_some_and(|last| last.by != EarlierSpeaker::Colleague)
             && (yes_no::classify_reply(self.message) == yes_no::YesNoAnswer::Yes || self.is_pick())
     }
 

@@ -12,7 +12,9 @@ mod reply;
 mod rules;
 mod sms;
 
-use munshi_lang::{Language, Locale, ScriptForm, format};
+use std::sync::Arc;
+
+use munshi_lang::{Language, Locale, Phrasebook, ScriptForm, format};
 use munshi_pack::{Objection, PackCheck, PackTurnContext};
 use munshi_safety::acts::Act;
 use munshi_safety::pipeline::ActConcern;
@@ -22,16 +24,27 @@ use serde_json::Value;
 
 use crate::books::LedgerDay;
 use crate::books::contacts::Contact;
+use crate::books::details;
 use crate::error::{Error, Result};
 use crate::tools::{
-    BookingKind, ContactMatch, amount, contains_pack_tool, exceeds_balance, has_word, match_contact,
-    other_day, resolve_pair, text, word_scope,
+    BookingKind, ContactMatch, amount, contains_pack_tool, exceeds_balance, find_reminder_words, has_word,
+    match_contact, other_day, resolve_pair, text, word_scope,
 };
 pub(crate) use change::recheck_correction as since_corrected;
 use rules::BookingRequest;
 pub(crate) use sms::LIKE;
 
-pub(crate) struct BookingCheck;
+const SEND_REMINDER: &str = "send_reminder";
+/// What is asked about a reminder, and where in that its address stands.
+const DRAFT: &str = "ledger-draft";
+const ADDRESS: &str = "address";
+/// What they owed then, in paise, where the words are ours.
+const OWED: &str = "owed";
+
+pub(crate) struct BookingCheck {
+    /// The pack's own phrases, in which people are reminded.
+    pub(crate) book: Arc<Phrasebook>,
+}
 
 impl PackCheck for BookingCheck {
     fn check_before_act(
@@ -41,7 +54,7 @@ impl PackCheck for BookingCheck {
         tool: &str,
         arguments: &Value,
     ) -> munshi_store::Result<Vec<ActConcern>> {
-        match concerns(tx, scene, tool, arguments) {
+        match concerns(tx, scene, &self.book, (tool, arguments)) {
             Ok(concerns) => Ok(concerns),
             Err(Error::Store(error)) => Err(error),
             // What can't be booked is refused by the tool, which says why.
@@ -56,7 +69,12 @@ impl PackCheck for BookingCheck {
         act: (&str, &Value),
         since: Option<Timestamp>,
     ) -> munshi_store::Result<Option<ActConcern>> {
-        to_store_result(change::describe_change(tx, scene, act, since))
+        match act {
+            (SEND_REMINDER, arguments) => {
+                to_store_result(describe_reminder(tx, scene, &self.book, arguments))
+            }
+            act => to_store_result(change::describe_change(tx, scene, act, since)),
+        }
     }
 
     fn on_refused(&self, tx: &mut Tx<'_>, act: &Act, now: Timestamp) -> munshi_store::Result<()> {
@@ -96,17 +114,22 @@ fn to_store_result<T>(done: Result<T>) -> munshi_store::Result<T> {
 fn concerns(
     tx: &mut Tx<'_>,
     scene: &PackTurnContext,
-    tool: &str,
-    arguments: &Value,
+    book: &Phrasebook,
+    (tool, arguments): (&str, &Value),
 ) -> Result<Vec<ActConcern>> {
     let mut found = match (BookingKind::from_tool(tool), tool) {
         (Some(what), _) => check_booking(tx, scene, what, arguments)?,
         (None, "correct_last") => change::check_correction(tx, scene, arguments)?,
         (None, "cancel_last") => return change::check_cancel(tx, scene, arguments),
         (None, "sort_payment") => change::check_assignment(tx, scene, arguments)?,
-        (None, "set_limit" | "add_contact" | "shop_details") => Vec::new(),
-        // Merging is always asked about, with what each of them owes; so is a message, with what was read.
+        // It leaves at once and can't be taken back: somebody has named whom it goes to, or it does not go.
+        (None, "set_limit" | "add_contact" | "shop_details" | "remind_by_template") => Vec::new(),
+        // Merging is always asked about, with what each of them owes; so is a message, with what was read, and what is sent, with the
+        // address that it goes to.
         (None, "merge_contacts") => return Ok(check_merge(tx, arguments)),
+        (None, SEND_REMINDER) => {
+            return Ok(describe_reminder(tx, scene, book, arguments)?.into_iter().collect());
+        }
         (None, "book_sms") => {
             let text = text(arguments, "text").unwrap_or_default();
             return sms::concerns(tx, scene, text);
@@ -174,6 +197,52 @@ pub(crate) fn recheck_booking(
 ) -> Result<Option<ActConcern>> {
     let Some(wish) = parse_request((asked_at, zone), (what, arguments, contact)) else { return Ok(None) };
     Ok(rules::find_unagreed(rules::list_volatile_concerns(tx, &wish)?, agreed))
+}
+
+/// What would be sent, to the letter and to its end, and where to: that is what a yes is for. Without an address the tool refuses it, or
+/// drafts it.
+fn describe_reminder(
+    tx: &mut Tx<'_>,
+    scene: &PackTurnContext,
+    book: &Phrasebook,
+    arguments: &Value,
+) -> Result<Option<ActConcern>> {
+    let Some(said) = text(arguments, "person") else { return Ok(None) };
+    let matched = match_contact(tx, said, &scene.message)?;
+    let contact = matched.contact();
+    let given = text(arguments, "words");
+    let words = match (given, contact) {
+        (Some(words), _) => words.to_owned(),
+        (None, Some(contact)) if contact.balance > Money::ZERO => {
+            find_reminder_words(tx, book, contact, resolve_locale(scene))?
+        }
+        (None, _) => return Ok(None),
+    };
+    let email =
+        contact.map(|contact| details::get(tx, contact.id)).transpose()?.and_then(|known| known.email);
+    let name = contact.map_or(said, |contact| contact.name.as_str());
+    let named = email.as_ref().map_or_else(|| name.to_owned(), |email| format!("{name} <{email}>"));
+    let mut slots = vec![("name".to_owned(), named), ("draft".to_owned(), words)];
+    slots.extend(email.map(|email| (ADDRESS.to_owned(), email)));
+    let owed = contact.filter(|_| given.is_none()).map(|contact| contact.balance.as_paise().to_string());
+    slots.extend(owed.map(|owed| (OWED.to_owned(), owed)));
+    Ok(Some(ActConcern { phrase: DRAFT.to_owned(), slots }))
+}
+
+/// The address that a reminder was asked about with. None where there was none.
+pub(crate) fn find_agreed_address(agreed: &[ActConcern]) -> Option<&str> {
+    find_agreed(agreed, ADDRESS)
+}
+
+/// The words of ours that a reminder was asked about with, where they owe the same still.
+pub(crate) fn find_agreed_words<'a>(agreed: &'a [ActConcern], contact: &Contact) -> Option<&'a str> {
+    let owed = find_agreed(agreed, OWED)?;
+    find_agreed(agreed, "draft").filter(|_| owed == contact.balance.as_paise().to_string())
+}
+
+fn find_agreed<'a>(agreed: &'a [ActConcern], slot: &str) -> Option<&'a str> {
+    let asked = agreed.iter().find(|concern| concern.phrase == DRAFT)?;
+    asked.slots.iter().find(|(name, _)| name == slot).map(|(_, value)| value.as_str())
 }
 
 /// Merging can't be undone.

@@ -10,7 +10,7 @@ use munshi_safety::pipeline::ActConcern;
 use munshi_store::Tx;
 use munshi_tools::ToolFailure;
 use munshi_types::{
-    ActId, Clock, Id, IdGenerator, Language, Money, PersonId, Random, TenantId, Timestamp, Zone,
+    ActId, BindingId, Clock, Id, IdGenerator, Language, Money, PersonId, Random, TenantId, Timestamp, Zone,
 };
 use serde_json::Value;
 
@@ -50,6 +50,8 @@ pub(crate) struct LedgerToolCall<'c> {
     pub(crate) asked_at: Timestamp,
     pub(crate) zone: Zone,
     pub(crate) by: Option<PersonId>,
+    /// Through which binding it was asked for.
+    pub(super) binding: Option<BindingId>,
     /// Who asked, with their role.
     pub(super) who: Option<Principal>,
     words: String,
@@ -80,6 +82,7 @@ impl LedgerServices {
             key: EntryKey::new(permit.act().as_uuid()),
             now,
             asked_at,
+            binding: caller.as_ref().and_then(|caller| caller.binding),
             by: caller.as_ref().and_then(|caller| caller.principal.person),
             zone: caller.as_ref().map(|caller| caller.zone.clone()).unwrap_or_default(),
             who: caller.map(|caller| caller.principal),
@@ -199,6 +202,11 @@ impl LedgerToolCall<'_> {
         found.map_or(Locale::new(Language::English, ScriptForm::Latin), |found| {
             Locale::new(found.language, found.form())
         })
+    }
+
+    /// The pack's own phrases.
+    pub(super) fn book(&self) -> &Phrasebook {
+        &self.desk.book
     }
 
     /// A phrase of the pack's own, for somebody else or within a list.

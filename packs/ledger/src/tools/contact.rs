@@ -10,11 +10,12 @@ use super::contact_match::{self, ContactMatch, match_contact};
 use super::result::LedgerToolResult;
 use crate::books;
 use crate::books::contacts::{self, Contact, NewContact};
+use crate::books::details::{self, ContactDetails};
 
 pub(crate) struct AddContactTool(pub(crate) LedgerServices);
 
 impl WriteToolHandler for AddContactTool {
-    /// Somebody who is there already gets the number, and is not added again.
+    /// Somebody who is there already gets the number and the address, and is not added again.
     fn write(&self, permit: &Permit, tx: &mut Tx<'_>) -> Result<ToolOutput, ToolFailure> {
         let call = self.0.load_call(permit, tx)?;
         let said = call.text("person").unwrap_or_default();
@@ -37,16 +38,25 @@ impl WriteToolHandler for AddContactTool {
                 party.contact
             }
         };
+        if let Some(email) = call.text("email") {
+            let said = ContactDetails { email: Some(email.to_owned()), ..ContactDetails::default() };
+            details::update(tx, contact.id, &said, call.now)?;
+        }
         Ok(build_contact_result(&contact).phrase("contact-added").build())
     }
 
     fn read_back(
         &self,
-        _: &Permit,
+        permit: &Permit,
         done: &ToolOutput,
         tx: &mut Tx<'_>,
     ) -> Result<Option<String>, ToolFailure> {
-        Ok(contact(done, tx)?.is_none().then(|| "the contact is not in the books".to_owned()))
+        let Some(contact) = contact(done, tx)? else {
+            return Ok(Some("the contact is not in the books".to_owned()));
+        };
+        let wanted = self.0.load_call(permit, tx)?.text("email").map(str::to_lowercase);
+        let is_kept = wanted.is_none() || details::get(tx, contact.id)?.email == wanted;
+        Ok((!is_kept).then(|| "the e-mail address is another one".to_owned()))
     }
 }
 

@@ -8,7 +8,7 @@
 //!   answers
 //! - `merge`: two names of one person; `assign_payment`: whose a payment was; `shop`: the shop itself; `sentence_fields`: what of it one sentence holds
 //! - `owner_authority`: what only the owner's word allows
-//! - `upi`, `remind`, `bill`: what customers get
+//! - `upi`, `remind`, `send_reminder`, `bill`: what customers get
 
 mod assign_payment;
 mod bill;
@@ -25,10 +25,12 @@ mod owner_authority;
 mod remind;
 mod reports;
 mod result;
+mod send_reminder;
 mod sentence_fields;
 mod shop;
 mod spec;
 mod stock;
+mod template_reminder;
 mod upi;
 
 use std::sync::Arc;
@@ -50,6 +52,7 @@ pub(crate) use merge::resolve_pair;
 pub(crate) use owner_authority::{
     credit_scope as word_scope, exceeds_balance, has_owner_authority as has_word,
 };
+pub(crate) use remind::find_reminder_words;
 use stock::{MoveStockTool, StockDirection};
 
 macro_rules! files {
@@ -84,6 +87,8 @@ const FILES: &[(&str, &str)] = files![
     "payment_link",
     "draft_reminder",
     "reminder_sent",
+    "send_reminder",
+    "remind_by_template",
     "make_bill",
     "item_tax",
     "sort_payment",
@@ -130,6 +135,8 @@ fn build_handler(name: &str, desk: &LedgerServices) -> Option<ToolHandler> {
         "payment_link" => read_handler(upi::PaymentLinkTool(desk())),
         "draft_reminder" => write_handler(remind::DraftReminderTool(desk())),
         "reminder_sent" => write_handler(remind::ReminderSentTool(desk())),
+        "send_reminder" => write_handler(send_reminder::SendReminderTool(desk())),
+        "remind_by_template" => write_handler(template_reminder::TemplateReminderTool(desk())),
         "make_bill" => write_handler(bill::MakeBillTool(desk())),
         "item_tax" => write_handler(bill::SetItemTaxTool(desk())),
         "sort_payment" => write_handler(assign_payment::SortPaymentTool(desk())),

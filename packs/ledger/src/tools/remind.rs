@@ -1,13 +1,13 @@
-//! Words to somebody who pays late. They are drafted and shown to the owner, who sends them; nothing leaves from here.
+//! Words to somebody who pays late. They are drafted and shown to the owner, who sends them, or has them sent: see `send_reminder`.
 
 use munshi_identity::ContactAddress;
-use munshi_lang::{Locale, PlaceholderValue, ScriptForm};
+use munshi_lang::{Language, Locale, Phrasebook, PlaceholderValue, ScriptForm};
 use munshi_safety::acts::Permit;
 use munshi_store::Tx;
 use munshi_tools::{ToolFailure, ToolOutput, WriteToolHandler};
-use munshi_types::Money;
 use munshi_types::attachment::{Attachment, FIELD};
 use munshi_types::tier::LanguageCode;
+use munshi_types::{Money, Timestamp};
 use serde_json::json;
 
 use super::call::{LedgerServices, LedgerToolCall};
@@ -17,6 +17,7 @@ use crate::books::contacts::Contact;
 use crate::books::details::{self, ContactDetails};
 use crate::books::profile;
 use crate::books::reminders::{self, ReminderOutcome};
+use crate::error::Error;
 
 pub(crate) struct DraftReminderTool(pub(crate) LedgerServices);
 
@@ -25,29 +26,8 @@ impl WriteToolHandler for DraftReminderTool {
         let call = self.0.load_call(permit, tx)?;
         let contact = contact_match::resolve_contact(tx, &call)?;
         ensure_owes(&contact)?;
-        if !reminders::may_remind(tx, contact.id, call.now)? {
-            let what = format!("{} was reminded within the last three days", contact.name);
-            return Err(ToolFailure::permanent("ledger_reminded_lately", what));
-        }
-        let voice = resolve_locale(tx, &call, &contact)?;
-        let words = render_reminder(tx, &call, &contact, voice)?;
-        // One draft at a time: what was drafted before is no longer what is owed.
-        reminders::drop_waiting(tx, contact.id, call.now)?;
-        let reminder =
-            reminders::add(tx, call.booking_context().ids, call.now, contact.id, &words, call.now)?;
-        let told = LedgerToolResult::default()
-            .with("reminder", json!({ "id": reminder.id, "name": contact.name }))
-            .with("name", contact.name.as_str())
-            .with("draft", words.as_str())
-            .money("balance", contact.balance)
-            .phrase("draft");
-        Ok(match number(&contact) {
-            Some(number) => told
-                .with(FIELD, build_send_link(&number, &words, &contact.name)?)
-                .phrase("draft-send")
-                .build(),
-            None => told.phrase("no-number").build(),
-        })
+        ensure_not_reminded(tx, &contact, call.now)?;
+        draft(tx, &call, &contact)
     }
 
     fn read_back(
@@ -56,16 +36,77 @@ impl WriteToolHandler for DraftReminderTool {
         done: &ToolOutput,
         tx: &mut Tx<'_>,
     ) -> Result<Option<String>, ToolFailure> {
-        let id = done.value.pointer("/reminder/id").and_then(|id| id.as_str()?.parse().ok());
-        let found = id.map(|id| reminders::find(tx, id)).transpose()?.flatten();
-        let told = done.value.get("draft").and_then(|draft| draft.as_str());
-        let is_kept = found.is_some_and(|kept| told == Some(kept.words.as_str()) && kept.state == "waiting");
-        Ok((!is_kept).then(|| "the draft was not kept".to_owned()))
+        find_undrafted(done, tx)
     }
 }
 
+/// Writes a draft, and shows it to whoever asks.
+pub(super) fn draft(
+    tx: &mut Tx<'_>,
+    call: &LedgerToolCall<'_>,
+    contact: &Contact,
+) -> Result<ToolOutput, ToolFailure> {
+    let voice = resolve_locale(tx, call, contact)?;
+    let words = render_reminder(tx, call, contact, voice)?;
+    // One draft at a time: what was drafted before is no longer what is owed.
+    reminders::drop_waiting(tx, contact.id, call.now)?;
+    let reminder = reminders::add(tx, call.booking_context().ids, call.now, contact.id, &words, call.now)?;
+    let told = LedgerToolResult::default()
+        .with("reminder", json!({ "id": reminder.id, "name": contact.name }))
+        .with("name", contact.name.as_str())
+        .with("draft", words.as_str())
+        .money("balance", contact.balance)
+        .phrase("draft");
+    Ok(match number(contact) {
+        Some(number) => {
+            told.with(FIELD, build_send_link(&number, &words, &contact.name)?).phrase("draft-send").build()
+        }
+        None => told.phrase("no-number").build(),
+    })
+}
+
+/// Whether what was drafted does not stand in the books.
+pub(super) fn find_undrafted(done: &ToolOutput, tx: &mut Tx<'_>) -> Result<Option<String>, ToolFailure> {
+    let id = done.value.pointer("/reminder/id").and_then(|id| id.as_str()?.parse().ok());
+    let found = id.map(|id| reminders::find(tx, id)).transpose()?.flatten();
+    let told = done.value.get("draft").and_then(|draft| draft.as_str());
+    let is_kept = found.is_some_and(|kept| told == Some(kept.words.as_str()) && kept.state == "waiting");
+    Ok((!is_kept).then(|| "the draft was not kept".to_owned()))
+}
+
+/// In which words somebody is reminded who is to be sent a reminder without any: those of the draft that waits, where they owe the same
+/// still, else the shop's own. In their language, or else in this one.
+pub(crate) fn find_reminder_words(
+    tx: &mut Tx<'_>,
+    book: &Phrasebook,
+    contact: &Contact,
+    otherwise: Locale,
+) -> crate::error::Result<String> {
+    let drafted = reminders::find_waiting(tx, contact.id)?;
+    if let Some(draft) = drafted.filter(|draft| draft.amount == contact.balance && !draft.words.is_empty()) {
+        return Ok(draft.words);
+    }
+    let theirs = details::get(tx, contact.id)?.language;
+    let theirs = theirs.and_then(|code| Some((code.language()?, code.is_latin())));
+    let voice = theirs.map_or(otherwise, to_locale);
+    render_dues(tx, book, contact, voice)
+}
+
+/// Nobody is reminded twice in three days.
+pub(super) fn ensure_not_reminded(
+    tx: &mut Tx<'_>,
+    contact: &Contact,
+    now: Timestamp,
+) -> Result<(), ToolFailure> {
+    if reminders::may_remind(tx, contact.id, now)? {
+        return Ok(());
+    }
+    let what = format!("{} was reminded within the last three days", contact.name);
+    Err(ToolFailure::permanent("ledger_reminded_lately", what))
+}
+
 /// Whoever owes nothing is not reminded.
-fn ensure_owes(contact: &Contact) -> Result<(), ToolFailure> {
+pub(super) fn ensure_owes(contact: &Contact) -> Result<(), ToolFailure> {
     if contact.balance > Money::ZERO {
         return Ok(());
     }
@@ -74,7 +115,7 @@ fn ensure_owes(contact: &Contact) -> Result<(), ToolFailure> {
 }
 
 /// The language that was asked for, from then on theirs; or theirs; or that of the one who asks.
-fn resolve_locale(
+pub(super) fn resolve_locale(
     tx: &mut Tx<'_>,
     call: &LedgerToolCall<'_>,
     contact: &Contact,
@@ -89,28 +130,41 @@ fn resolve_locale(
         None => details::get(tx, contact.id)?.language,
     };
     let theirs = theirs.and_then(|code| Some((code.language()?, code.is_latin())));
-    Ok(theirs.map_or_else(
-        || call.locale(),
-        |(language, latin)| Locale::new(language, if latin { ScriptForm::Latin } else { ScriptForm::Native }),
-    ))
+    Ok(theirs.map_or_else(|| call.locale(), to_locale))
 }
 
-fn render_reminder(
+fn to_locale((language, is_latin): (Language, bool)) -> Locale {
+    Locale::new(language, if is_latin { ScriptForm::Latin } else { ScriptForm::Native })
+}
+
+pub(super) fn render_reminder(
     tx: &mut Tx<'_>,
     call: &LedgerToolCall<'_>,
     contact: &Contact,
     voice: Locale,
 ) -> Result<String, ToolFailure> {
+    Ok(render_dues(tx, call.book(), contact, voice)?)
+}
+
+fn render_dues(
+    tx: &mut Tx<'_>,
+    book: &Phrasebook,
+    contact: &Contact,
+    voice: Locale,
+) -> crate::error::Result<String> {
     let profile = profile::get(tx)?;
     let fills = [
         ("name", PlaceholderValue::Text(&contact.name)),
         ("shop", PlaceholderValue::Text(upi::payee_name(&profile))),
         ("balance", PlaceholderValue::Money(contact.balance)),
     ];
-    let dues = call.phrase(voice, "dues", &fills)?;
+    let render = |name: &str, fills: &[(&str, PlaceholderValue<'_>)]| {
+        book.render(name, voice, fills).map_err(|error| Error::invalid(error.to_string()))
+    };
+    let dues = render("ledger-dues", &fills)?;
     match profile.upi.as_deref() {
         Some(upi) => {
-            let how = call.phrase(voice, "dues-upi", &[("upi", PlaceholderValue::Text(upi))])?;
+            let how = render("ledger-dues-upi", &[("upi", PlaceholderValue::Text(upi))])?;
             Ok(format!("{dues} {how}"))
         }
         None => Ok(dues),

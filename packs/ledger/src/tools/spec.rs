@@ -1,11 +1,11 @@
 //! What the tools say of themselves, from the files in `tools/`.
 //!
 //! `about`, `scope` and `reply` are the specification's own; `writes` stands alone where a tool writes, and `owner` where it
-//! does so on the owner's word alone; `needs no model` where it is called and told by templates when it is plainly asked for; `field NAME = KIND[, required]` is an argument. `LANGUAGE = PHRASE; PHRASE` has what people say, where braces stand for arguments,
+//! does so on the owner's word alone; `sends = FIELD` where it writes to whoever that argument names, `sends = FIELD by FIELD to AUDIENCE` where a template has the words; `needs no model` where it is called and told by templates when it is plainly asked for; `field NAME = KIND[, required]` is an argument. `LANGUAGE = PHRASE; PHRASE` has what people say, where braces stand for arguments,
 //! and `LANGUAGE example = SENTENCE | ITEM; …` becomes an example with that item as its argument.
 
 use munshi_types::word_list::{WordListLine, read_lines};
-use munshi_types::{Autonomy, Effect, Language, Reach, ToolExample, ToolName, ToolSpec};
+use munshi_types::{Autonomy, Effect, Language, Reach, SendArguments, ToolExample, ToolName, ToolSpec};
 use serde_json::{Map, Value, json};
 
 /// The specification in a file; what can't be read of it is said.
@@ -58,6 +58,7 @@ fn apply_attribute(spec: &mut ToolSpec, head: &str, rest: &str) -> Option<()> {
     match head {
         "about" => rest.clone_into(&mut spec.description),
         "scope" => rest.clone_into(&mut spec.scope),
+        "sends" => spec.sends = Some(parse_sends(rest)?),
         "reply" => spec.reply = Some(rest.to_owned()),
         "next" => {
             spec.follow_ups = rest.split(';').map(|name| name.trim().parse().ok()).collect::<Option<_>>()?;
@@ -68,6 +69,18 @@ fn apply_attribute(spec: &mut ToolSpec, head: &str, rest: &str) -> Option<()> {
         }
     }
     Some(())
+}
+
+/// `person`, or `person by template to contacts` where the words are a template's, for all of an audience.
+fn parse_sends(rest: &str) -> Option<SendArguments> {
+    let words: Vec<&str> = rest.split(' ').collect();
+    let (to, template, audience) = match words.as_slice() {
+        [to] => (to, None, None),
+        [to, "by", template, "to", audience] => (to, Some(template), Some(audience)),
+        _ => return None,
+    };
+    let owned = |word: Option<&&str>| word.map(|word| (*word).to_owned());
+    Some(SendArguments { to: (*to).to_owned(), template: owned(template), audience: owned(audience) })
 }
 
 /// How money can be paid, and what people call it.
@@ -140,6 +153,9 @@ fn property(kind: &str) -> Value {
         "means" => choice(&MEANS, "How it was paid; cash unless said. A transfer of any kind is upi."),
         "lent" => choice(&LENT, "Money only where money itself was lent or borrowed; else wares."),
         "language" => choice(&LANGUAGES, "The one to write in, where it was said."),
+        "reminder" => {
+            json!({ "enum": ["payment-due"], "description": "The shop's own words of what is owed." })
+        }
         "scheme" => choice(&SCHEMES, "How the shop stands to GST."),
         "period" => json!({
             "type": "string", "format": "period",
@@ -156,6 +172,10 @@ fn property(kind: &str) -> Value {
         "sentence" => json!({
             "type": "string", "format": "sentence", "description": "Leave it out where the other fields say it.",
         }),
+        "email" => json!({ "type": "string", "description": "An e-mail address, as it was said." }),
+        "words" => {
+            json!({ "type": "string", "description": "To the letter: what is approved is what is sent." })
+        }
         "rate" => json!({ "type": "string", "description": "In percent: 5% or 0.25%." }),
         other => json!({ "type": "string", "format": other }),
     }

@@ -181,6 +181,31 @@ on_both_engines! {
         assert_eq!(picture(&other).await, picture(&shop).await);
     }
 
+    async fn where_a_contact_reads_mail_goes_along(test: TestDb) {
+        let shop = Shop::open(&test).await;
+        let sheet = files("name,phone,email\nRajan,98123 45678, Rajan@Mail.example \nAsha,,\n", "", "");
+        let report = taken(&shop, sheet, ImportMode::Apply).await.unwrap();
+        assert_eq!((report.contacts, report.wrong), (2, 0), "{:?}", report.errors);
+        let mails = async |shop: &Shop| {
+            shop.read(|tx| {
+                let found = contacts::list(tx, &PageRequest::new(None, 10))?.items;
+                let mails = found.into_iter().map(|one| Ok((one.name, details::get(tx, one.id)?.email)));
+                let mut mails = mails.collect::<Result<Vec<_>>>()?;
+                mails.sort();
+                Ok(mails)
+            })
+            .await
+            .unwrap()
+        };
+        let wanted = [("Asha".to_owned(), None), ("Rajan".to_owned(), Some("rajan@mail.example".to_owned()))];
+        assert_eq!(mails(&shop).await, wanted);
+        let other = copied(&shop, &Shop::open(&test).await).await;
+        assert_eq!(mails(&other).await, wanted);
+        assert_eq!(picture(&other).await, picture(&shop).await);
+        let wrong = taken(&shop, files("name,email\nSita,sita at home\n", "", ""), ImportMode::Apply).await.unwrap();
+        assert_eq!((wrong.wrong, wrong.errors[0].line, wrong.is_applied), (1, 2, false));
+    }
+
     async fn the_same_sheet_saved_again_is_the_same_rows(test: TestDb) {
         let shop = Shop::open(&test).await;
         let sheet = |text: &str| [String::new(), String::new(), text.to_owned()];

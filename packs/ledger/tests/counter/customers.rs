@@ -1,13 +1,283 @@
 //! Payment links and reminders.
 
+use std::sync::Arc;
 use std::time::Duration;
 
+use munshi_conversations::outbox::{
+    self, ChannelSender, FixedSenders, OutboxDeliverer, SendFault, SendIdempotency, SendReceipt,
+};
+use munshi_identity::persons;
+use munshi_jobs::{JobRegistry, JobRunner, JobRunnerOptions};
+use munshi_ledger::books::details;
+use munshi_safety::pipeline::{ActCaller, CallerAudience, ProposalMode, Taint};
+use munshi_safety::policy::{self, AuthorisedTemplate, Policy};
+use munshi_store::{PageRequest, Tx};
+use munshi_test_support::models::{ScriptedModel, ScriptedTurn};
+use munshi_tools::{NoActJournal, ToolAnswer, ToolCallRequest};
 use munshi_types::attachment::Attachment;
+use munshi_types::tier::Channel;
+use munshi_types::{
+    Autonomy, Clock, Conduct, OutboundMessage, OutboundPurpose, ScopeGlob, SeededRandom, Zone,
+};
+use serde_json::json;
 
 use crate::counter::support::Shop;
 use crate::counter::told::{on_both, tell};
 
+/// Somebody's mailbox.
+#[derive(Default)]
+struct Mailbox(std::sync::Mutex<Vec<OutboundMessage>>);
+
+#[async_trait::async_trait]
+impl ChannelSender for Mailbox {
+    fn channel(&self) -> Channel {
+        Channel::Email
+    }
+
+    fn idempotency(&self) -> SendIdempotency {
+        SendIdempotency::Once
+    }
+
+    async fn send(&self, outbound: &OutboundMessage) -> Result<SendReceipt, SendFault> {
+        self.0.lock().unwrap().push(outbound.clone());
+        Ok(SendReceipt::default())
+    }
+}
+
+/// Sends what waits.
+async fn deliver(shop: &Shop, mailbox: &Arc<Mailbox>) {
+    let deliverer = OutboxDeliverer {
+        db: shop.db.clone(),
+        queue: shop.queue.clone(),
+        clock: shop.clock.clone(),
+        ids: shop.ids.clone(),
+        senders: Arc::new(FixedSenders::new([mailbox.clone() as Arc<dyn ChannelSender>])),
+    };
+    let mut registry = JobRegistry::default();
+    deliverer.install(&mut registry);
+    let random = Arc::new(SeededRandom::new(7));
+    let runner = JobRunner::new(shop.db.clone(), &shop.queue, random, registry, JobRunnerOptions::default());
+    runner.drain().await.unwrap();
+}
+
+/// The owner's call of the tool that asks nobody where the policy authorises it.
+async fn remind_by_template(shop: &Shop, person: &str) -> ToolAnswer {
+    let owner = shop.owner;
+    let principal = shop.db.read(shop.tenant, move |tx| {
+        let found = persons::find(tx, owner)?;
+        Ok::<_, munshi_store::Error>(found.map(|person| person.principal(tx)))
+    });
+    let ledger: Vec<ScopeGlob> = "ledger.*".parse().into_iter().collect();
+    let want = ToolCallRequest {
+        act: shop.ids.next(),
+        name: "remind_by_template".to_owned(),
+        arguments: json!({ "person": person, "template": "payment-due" }),
+        offered: true,
+        wanted: ProposalMode::Act,
+        caller: ActCaller {
+            principal: principal.await.unwrap().unwrap(),
+            door: CallerAudience::Private,
+            binding: None,
+            run: None,
+            session: None,
+            zone: Zone::default(),
+            background: false,
+            key: None,
+            ceiling: None,
+            language: None,
+        },
+        agent: Arc::new(Conduct {
+            autonomy: Autonomy::Act,
+            read: ledger.clone(),
+            write: ledger,
+            ..Conduct::default()
+        }),
+        taint: Taint::default(),
+        concerns: Vec::new(),
+    };
+    shop.dispatcher.call(want, Arc::new(NoActJournal)).await.unwrap()
+}
+
+/// The owner lets the shop's own reminder go to all contacts, so many a day.
+async fn authorise_reminders(shop: &Shop, per_day: u32) {
+    let now = shop.clock.now();
+    let put = move |tx: &mut Tx<'_>| {
+        let (_, policy) = policy::load_current(tx)?;
+        let authorised = AuthorisedTemplate {
+            tool: "remind_by_template".parse().unwrap(),
+            template: "payment-due".to_owned(),
+            audience: "contacts".to_owned(),
+            per_day: Some(per_day),
+        };
+        policy::apply(tx, &Policy { messages: vec![authorised], ..policy }, "test", "", now).map(drop)
+    };
+    shop.db.write(shop.tenant, put).await.unwrap();
+}
+
 on_both! {
+    async fn a_reminder_leaves_in_exactly_the_words_that_were_approved(test: TestDb) {
+        let words = "Namaste Ramesh ji, ₹500 baaki hai. – Gupta & Sons";
+        let remind = || ScriptedTurn::call("send_reminder", &json!({ "person": "Ramesh", "words": words }));
+        let model = Arc::new(ScriptedModel::new([
+            ScriptedTurn::call("credit_given", &json!({ "person": "Ramesh", "amount": 50_000 })), ScriptedTurn::text("Written."),
+            remind(), ScriptedTurn::text("There is no address."),
+            ScriptedTurn::call("add_contact", &json!({ "person": "Ramesh", "email": "Ramesh@Mail.example" })), ScriptedTurn::text("Kept."),
+            remind(), ScriptedTurn::text("It is on its way."),
+        ]));
+        let shop = Shop::open_with(&test, Some(model)).await;
+        let mailbox = Arc::new(Mailbox::default());
+        shop.hear_next("gave Ramesh 500 on credit").await;
+        let asked = shop.hear_next("send Ramesh that by mail").await;
+        assert!(asked.asks && asked.text.contains(words), "the words are what is approved: {}", asked.text);
+        shop.hear_next("yes").await;
+        deliver(&shop, &mailbox).await;
+        assert!(mailbox.0.lock().unwrap().is_empty(), "nobody knows where to");
+        shop.hear_next("Ramesh's mail is Ramesh@Mail.example").await;
+        let ramesh = shop.db.read(shop.tenant, |tx| {
+            let found = munshi_ledger::books::contacts::list(tx, &PageRequest::new(None, 10))?.items.remove(0);
+            Ok::<_, munshi_ledger::Error>((found.id, details::get(tx, found.id)?.email))
+        });
+        let (ramesh, email) = ramesh.await.unwrap();
+        assert_eq!(email.as_deref(), Some("ramesh@mail.example"));
+        let asked = shop.hear_next("now send Ramesh the reminder").await;
+        assert!(asked.text.contains("ramesh@mail.example"), "and so is where it goes: {}", asked.text);
+        deliver(&shop, &mailbox).await;
+        assert!(mailbox.0.lock().unwrap().is_empty(), "not before somebody says yes");
+        shop.hear_next("yes").await;
+        deliver(&shop, &mailbox).await;
+        let sent = mailbox.0.lock().unwrap().clone();
+        let [sent] = sent.as_slice() else { panic!("{sent:?}") };
+        assert_eq!((sent.text.as_str(), sent.to.address.as_str()), (words, "ramesh@mail.example"));
+        assert_eq!(sent.purpose, OutboundPurpose::Reminder);
+        let noted = "SELECT count(*) FROM ledger_reminders WHERE tenant_id = $1 AND state = 'sent'";
+        assert_eq!(shop.read_number(shop.tenant, noted).await, 1);
+        // Who is forgotten takes what was sent to them along.
+        let subject = munshi_types::Id::as_uuid(ramesh);
+        let gone = shop.db.write(shop.tenant, move |tx| outbox::erase_of_subject(tx, subject)).await.unwrap();
+        assert_eq!(gone, 1);
+    }
+
+    async fn plain_words_send_the_reminder_that_was_shown(test: TestDb) {
+        let shop = Shop::open(&test).await;
+        let mailbox = Arc::new(Mailbox::default());
+        shop.say("Ramesh ko 500 udhaar diya").await;
+        let now = test.clock.now();
+        let keep = shop.db.write(shop.tenant, move |tx| {
+            let found = munshi_ledger::books::contacts::list(tx, &PageRequest::new(None, 10))?.items.remove(0);
+            let known = details::ContactDetails { email: Some("ramesh@mail.example".to_owned()), ..Default::default() };
+            details::update(tx, found.id, &known, now)
+        });
+        keep.await.unwrap();
+        let asked = shop.say("send Ramesh a reminder").await;
+        assert!(asked.contains("Namaste Ramesh ji") && asked.contains("ramesh@mail.example"), "{asked}");
+        // What they owe changes before somebody says yes: other words would have been approved.
+        shop.say("Ramesh ko 200 udhaar diya").await;
+        deliver(&shop, &mailbox).await;
+        assert!(mailbox.0.lock().unwrap().is_empty(), "nothing was approved");
+        let asked = shop.say("send Ramesh a reminder").await;
+        assert!(asked.contains("₹700"), "{asked}");
+        shop.say("yes").await;
+        deliver(&shop, &mailbox).await;
+        let sent = mailbox.0.lock().unwrap().clone();
+        let [sent] = sent.as_slice() else { panic!("{sent:?}") };
+        assert!(sent.to.address == "ramesh@mail.example" && asked.contains(&sent.text), "{asked} is not {}", sent.text);
+        // Who has no address is not written to: then it is a draft.
+        shop.say("Sita ko 300 udhaar diya").await;
+        shop.say("send Sita a reminder").await;
+        let drafted = shop.say("yes").await;
+        assert!(drafted.contains("Namaste Sita ji") && drafted.contains("₹300"), "{drafted}");
+        deliver(&shop, &mailbox).await;
+        assert_eq!(mailbox.0.lock().unwrap().len(), 1);
+        let waiting = "SELECT count(*) FROM ledger_reminders WHERE tenant_id = $1 AND state = 'waiting'";
+        assert_eq!(shop.read_number(shop.tenant, waiting).await, 1);
+    }
+
+    async fn a_reminder_goes_to_no_address_that_nobody_approved(test: TestDb) {
+        let model = Arc::new(ScriptedModel::new([
+            ScriptedTurn::call("credit_given", &json!({ "person": "Ramesh", "amount": 50_000 })), ScriptedTurn::text("Written."),
+            ScriptedTurn::call("add_contact", &json!({ "person": "Ramesh", "email": "ramesh@mail.example" })), ScriptedTurn::text("Kept."),
+            ScriptedTurn::call("send_reminder", &json!({ "person": "Ramesh", "words": "Please pay ₹500." })), ScriptedTurn::text("It is another one."),
+        ]));
+        let shop = Shop::open_with(&test, Some(model)).await;
+        let mailbox = Arc::new(Mailbox::default());
+        shop.hear_next("gave Ramesh 500 on credit").await;
+        shop.hear_next("Ramesh's mail is ramesh@mail.example").await;
+        let asked = shop.hear_next("send Ramesh a reminder").await;
+        assert!(asked.asks && asked.text.contains("ramesh@mail.example"), "{}", asked.text);
+        // Somebody else writes another one into the books meanwhile.
+        let now = test.clock.now();
+        let change = shop.db.write(shop.tenant, move |tx| {
+            let found = munshi_ledger::books::contacts::list(tx, &PageRequest::new(None, 10))?.items.remove(0);
+            let other = details::ContactDetails { email: Some("other@mail.example".to_owned()), ..Default::default() };
+            details::update(tx, found.id, &other, now)
+        });
+        change.await.unwrap();
+        shop.hear_next("yes").await;
+        deliver(&shop, &mailbox).await;
+        assert!(mailbox.0.lock().unwrap().is_empty(), "neither to the one nor to the other");
+        let noted = "SELECT count(*) FROM ledger_reminders WHERE tenant_id = $1 AND state = 'sent'";
+        assert_eq!(shop.read_number(shop.tenant, noted).await, 0);
+    }
+
+    async fn an_authorised_reminder_leaves_in_the_shops_own_words_and_no_more_than_its_share(test: TestDb) {
+        let shop = Shop::open(&test).await;
+        let mailbox = Arc::new(Mailbox::default());
+        let names = ["Ramesh", "Sita"];
+        for name in names {
+            shop.say(&format!("gave {name} 500 on credit")).await;
+        }
+        let now = test.clock.now();
+        let address = shop.db.write(shop.tenant, move |tx| {
+            for contact in munshi_ledger::books::contacts::list(tx, &PageRequest::new(None, 10))?.items {
+                let email = format!("{}@mail.example", contact.name.to_lowercase());
+                let known = details::ContactDetails { email: Some(email), ..Default::default() };
+                details::update(tx, contact.id, &known, now)?;
+            }
+            Ok::<_, munshi_ledger::Error>(())
+        });
+        address.await.unwrap();
+        let asked = "SELECT count(*) FROM approvals WHERE tenant_id = $1";
+        let before = shop.read_number(shop.tenant, asked).await;
+        let answer = remind_by_template(&shop, "Ramesh").await;
+        assert!(!matches!(answer, ToolAnswer::Done(_)), "nobody authorised it: {answer:?}");
+        assert_eq!(shop.read_number(shop.tenant, asked).await, before, "nobody is asked for a yes that is good for nothing");
+        authorise_reminders(&shop, 1).await;
+        // What is not sent takes no share of the day.
+        let answer = remind_by_template(&shop, "Zeenat").await;
+        assert!(!matches!(answer, ToolAnswer::Done(_)), "nobody has that name: {answer:?}");
+        for name in names {
+            let answer = remind_by_template(&shop, name).await;
+            assert_eq!(matches!(answer, ToolAnswer::Done(_)), name == "Ramesh", "one a day: {answer:?}");
+        }
+        deliver(&shop, &mailbox).await;
+        let sent = mailbox.0.lock().unwrap().clone();
+        let [sent] = sent.as_slice() else { panic!("{sent:?}") };
+        assert_eq!(sent.to.address, "ramesh@mail.example");
+        assert!(sent.text.starts_with("Namaste Ramesh ji, a kind reminder") && sent.text.contains("₹500"), "{}", sent.text);
+    }
+
+    async fn an_authorised_reminder_goes_to_nobody_who_was_not_named(test: TestDb) {
+        let remind = || ScriptedTurn::call("remind_by_template", &json!({ "person": "Ramesh", "template": "payment-due" }));
+        let model = Arc::new(ScriptedModel::new([
+            ScriptedTurn::call("credit_given", &json!({ "person": "Ramesh", "amount": 50_000 })), ScriptedTurn::text("Written."),
+            ScriptedTurn::call("add_contact", &json!({ "person": "Ramesh", "email": "ramesh@mail.example" })), ScriptedTurn::text("Kept."),
+            remind(), ScriptedTurn::text("Good morning."),
+            remind(), ScriptedTurn::text("It is on its way."),
+        ]));
+        let shop = Shop::open_with(&test, Some(model)).await;
+        let mailbox = Arc::new(Mailbox::default());
+        authorise_reminders(&shop, 5).await;
+        shop.hear_next("gave Ramesh 500 on credit").await;
+        shop.hear_next("Ramesh's mail is ramesh@mail.example").await;
+        let told = shop.hear_next("is it going to rain in the evening").await;
+        assert!(!told.asks, "nobody is asked about words that they can't see: {}", told.text);
+        deliver(&shop, &mailbox).await;
+        assert!(mailbox.0.lock().unwrap().is_empty(), "a model that is led astray writes to nobody");
+        shop.hear_next("remind Ramesh by mail").await;
+        deliver(&shop, &mailbox).await;
+        assert_eq!(mailbox.0.lock().unwrap().len(), 1);
+    }
+
     async fn a_payment_link_is_of_what_is_owed_and_has_a_code(test: TestDb) {
         let shop = Shop::open(&test).await;
         shop.say("Ramesh ko 500 udhaar diya").await;

@@ -10,13 +10,14 @@ use munshi_offline::OfflineProvider;
 use munshi_pack::{Pack, PackRegistry};
 use munshi_types::{Clock, IdGenerator, SystemClock, SystemRandom, ToolSpec};
 
-const TOOLS: [&str; 9] = [
+const TOOLS: [&str; 10] = [
     "merge_contacts",
     "shop_details",
     "day_book",
     "payment_link",
     "draft_reminder",
     "reminder_sent",
+    "send_reminder",
     "make_bill",
     "item_tax",
     "sort_payment",

@@ -3,8 +3,11 @@
 
 use std::time::Duration;
 
+use munshi_conversations::holds::{self, ColleagueWords, TakeOutcome};
+use munshi_conversations::sessions::{self, SessionFilter};
 use munshi_ledger::books::{LedgerDay, balances, entry};
-use munshi_types::{Clock, Money, Zone};
+use munshi_store::{PageRequest, Tx};
+use munshi_types::{Clock, HoldId, Money, PersonId, SessionId, Zone};
 
 use crate::counter::support::Shop;
 use crate::counter::told::on_both;
@@ -18,7 +21,48 @@ async fn entries(shop: &Shop) -> i64 {
     shop.db.read(shop.tenant, balances::load_totals).await.unwrap().entries
 }
 
+/// A colleague takes the owner's conversation over, and says something in it.
+async fn take_and_write(shop: &Shop, colleague: PersonId, text: &'static str) -> (SessionId, HoldId) {
+    let (queue, ids, owner) = (shop.engine.job_queue(), shop.ids.clone(), shop.owner);
+    let now = shop.clock.now();
+    let unit = move |tx: &mut Tx<'_>| -> munshi_conversations::Result<_> {
+        let newest = PageRequest::new(None, 1);
+        let session = sessions::list(tx, SessionFilter::Person(owner), &newest)?.items.remove(0).id;
+        let TakeOutcome::Taken(hold) = holds::take(tx, &queue, session, colleague, (ids.next(), now))? else {
+            panic!("somebody has it")
+        };
+        let words = ColleagueWords { author: colleague, text, now };
+        assert!(holds::write(tx, (&queue, &ids), session, &words)?.is_some());
+        Ok((session, hold.id))
+    };
+    shop.db.write(shop.tenant, unit).await.unwrap()
+}
+
+async fn give_back(shop: &Shop, (session, hold): (SessionId, HoldId)) {
+    let now = shop.clock.now();
+    let unit = move |tx: &mut Tx<'_>| holds::give_back(tx, session, hold, now);
+    assert!(shop.db.write(shop.tenant, unit).await.unwrap());
+}
+
 on_both! {
+    async fn a_yes_behind_a_colleagues_words_books_nothing(test: TestDb) {
+        let shop = Shop::open(&test).await;
+        shop.say("gave Ramesh 500 on credit").await;
+        let colleague = shop.staff().await;
+        // They name a sum and ask for a yes, as the agent would.
+        let held = take_and_write(&shop, colleague, "Shall I write ₹700 on credit to Ramesh?").await;
+        give_back(&shop, held).await;
+        shop.hear_next("yes").await;
+        assert_eq!(entries(&shop).await, 1, "nobody but the agent had proposed it");
+        // Nor does it answer what the agent had asked before.
+        shop.say(FROM_RAMESH).await;
+        let held = take_and_write(&shop, colleague, "Do you want your tea now?").await;
+        give_back(&shop, held).await;
+        shop.hear_next("yes").await;
+        assert_eq!(entries(&shop).await, 1, "the yes was for the tea");
+        shop.assert_sound().await;
+    }
+
     async fn a_no_to_another_payment_says_which_it_is(test: TestDb) {
         let shop = Shop::open(&test).await;
         shop.say("gave Ramesh 800 on credit").await;

@@ -11,7 +11,7 @@ use crate::error::{Error, Result};
 /// Letters of a pseudonym's code; two contacts of a shop that share one are still told apart by their accounts.
 const CODE: usize = 6;
 
-/// Takes from a contact what it is found by, its names and its phone, and drops its reminders. Says how many rows that were. One that is
+/// Takes from a contact what it is found by, its names, its phone and its e-mail, and drops its reminders. Says how many rows that were. One that is
 /// not there is nobody.
 pub fn detach(tx: &mut Tx<'_>, id: ContactId, now: Timestamp) -> Result<u64> {
     if find_row(tx, id)?.is_none() {
@@ -23,6 +23,11 @@ pub fn detach(tx: &mut Tx<'_>, id: ContactId, now: Timestamp) -> Result<u64> {
         "UPDATE ledger_contacts SET name = $3, phone = NULL, forgotten_at = COALESCE(forgotten_at, $4)
          WHERE tenant_id = $1 AND id = $2 AND (forgotten_at IS NULL OR name <> $3 OR phone IS NOT NULL)",
         params![id, pseudonym, now],
+    )?;
+    changed += tx.execute(
+        "UPDATE ledger_contact_details SET email = NULL
+         WHERE tenant_id = $1 AND contact_id = $2 AND email IS NOT NULL",
+        params![id],
     )?;
     changed += tx.execute(
         "DELETE FROM ledger_names WHERE tenant_id = $1 AND kind = 'contact' AND subject_id = $2",

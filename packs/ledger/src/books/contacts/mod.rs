@@ -115,6 +115,20 @@ pub fn list_roots_by_phone(tx: &mut Tx<'_>, phone: &str) -> Result<Vec<Contact>>
     )?)
 }
 
+/// Whoever has an e-mail, also where a contact that was merged into them has it.
+pub fn list_roots_by_email(tx: &mut Tx<'_>, email: &ContactAddress) -> Result<Vec<Contact>> {
+    Ok(tx.all(
+        "SELECT id, name, is_customer, is_supplier, is_staff, phone, credit_limit, balance, merged_into, made_at
+         FROM ledger_contacts WHERE tenant_id = $1 AND merged_into IS NULL
+           AND id IN (SELECT COALESCE(m.merged_into, m.id) FROM ledger_contacts m
+                      JOIN ledger_contact_details d ON d.tenant_id = $1 AND d.contact_id = m.id
+                      WHERE m.tenant_id = $1 AND d.email = $2)
+         ORDER BY made_at, id LIMIT 20",
+        params![email.as_str()],
+        read,
+    )?)
+}
+
 /// All that were not merged, the newest first.
 pub fn list(tx: &mut Tx<'_>, request: &PageRequest) -> Result<Page<Contact>> {
     let rows = tx.all(

@@ -7,6 +7,7 @@ use super::BooksImportReport;
 use super::csv_table::{CsvRow, CsvTable};
 use crate::books::book::BookingContext;
 use crate::books::contacts::{self, ContactRoles, NewContact, add, merge_keeping_details};
+use crate::books::details::{self, ContactDetails};
 use crate::books::ids::{ContactId, ItemId};
 use crate::books::items::{self, NewStockItem};
 use crate::books::names::{self, NameSubject};
@@ -81,6 +82,10 @@ fn import_contact(
     let id = given.unwrap_or_else(|| writing.ids.next());
     add::add_with_id(tx, cells.time("made", writing.zone)?.unwrap_or(writing.now), &new, id)?;
     add_other_names(tx, NameSubject::Contact, id.as_uuid(), cells)?;
+    if let Some(email) = cells.name("email") {
+        let said = ContactDetails { email: Some(email.to_owned()), ..ContactDetails::default() };
+        details::update(tx, id, &said, writing.now)?;
+    }
     Ok(Some(DeferredContact {
         line: cells.line,
         id,
