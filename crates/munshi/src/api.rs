@@ -3,9 +3,11 @@
 use std::sync::Arc;
 
 use async_trait::async_trait;
+use munshi_channels::email::MailSender;
 use munshi_config::Config;
 use munshi_identity::codes::CodeKey;
 use munshi_identity::keys::ApiKeyCache;
+use munshi_live::LiveHub;
 use munshi_pack::PackServices;
 use munshi_safety::vault::Vault;
 use munshi_store::Db;
@@ -29,7 +31,7 @@ pub(crate) async fn build(
     db: &Db,
     clock: &Arc<dyn Clock>,
     resolver: BindingResolver,
-    turns: &ConfiguredEngine,
+    (turns, mail): (&ConfiguredEngine, Option<&Arc<MailSender>>),
     proofs: Option<Arc<dyn VisitorAuthenticator>>,
 ) -> Result<Api> {
     let vault = vault::open(config, db.clone(), clock.clone()).await?;
@@ -47,16 +49,22 @@ pub(crate) async fn build(
         db: db.clone(),
         engine: turns.engine.clone(),
         keys: ApiKeyCache::new(db.clone(), clock.clone()),
-        house_parts: Arc::new(ConfiguredParts::new(Arc::new(config.clone()), db.clone(), clock.clone())),
+        house_parts: Arc::new(
+            ConfiguredParts::new(Arc::new(config.clone()), db.clone(), clock.clone())
+                .with_senders(turns.senders.clone())
+                .with_mail(mail.cloned()),
+        ),
         resolver,
         act_services: turns.act_services.clone(),
         account: sign_in::build_services(config, &vault).await?,
         hosts,
         codes: Arc::new(FromVault { vault, clock: clock.clone() }),
-        senders: Vec::new(),
+        senders: Arc::new(turns.senders.clone()),
         logins: turns.logins.clone(),
         files: blobs::build(config, db, clock)?,
         file_address_lifetime: blobs::address_lifetime(config),
+        live: LiveHub::new(db.clone(), clock.clone()),
+        stream_pace: munshi_web::api::StreamPace::default(),
         clock: clock.clone(),
         random: Arc::new(SystemRandom),
         // Room for the answer to leave before the request's time is over.

@@ -14,11 +14,13 @@ use munshi_store::{Db, Error};
 use munshi_tiers::BindingResolver;
 use munshi_types::{Clock, Timestamp};
 use munshi_web::{Readiness, ReadinessCheck};
+use munshi_wiring::keeper_alerts::{KeeperAlert, KeeperAlertsFuture, NodeChecks};
 use munshi_wiring::key_watch::{KeyStoreState, KeyStoreWatch};
 
 /// A queue or tiers that were not looked at for this long (a queue: for ten of its rounds) are stuck.
 const TIMEOUT: Duration = Duration::from_secs(30);
 
+#[derive(Clone)]
 pub(crate) struct ReadinessParts {
     pub(crate) db: Db,
     pub(crate) keys: KeyStoreWatch,
@@ -41,6 +43,15 @@ impl Readiness for ReadinessParts {
 }
 
 impl ReadinessParts {
+    /// The same probes, for whoever tells the keeper what is wrong.
+    pub(crate) fn to_node_checks(&self) -> NodeChecks {
+        let probes = self.clone();
+        Arc::new(move || -> KeeperAlertsFuture {
+            let probes = probes.clone();
+            Box::pin(async move { probes.run_checks().await.into_iter().filter_map(to_alert).collect() })
+        })
+    }
+
     async fn store(&self) -> ReadinessCheck {
         match self.db.check().await {
             Ok(()) => ReadinessCheck::pass("store", self.db.engine()),
@@ -96,6 +107,14 @@ impl ReadinessParts {
             .collect();
         ReadinessCheck::pass("connectors", if told.is_empty() { "none".to_owned() } else { told.join(", ") })
     }
+}
+
+fn to_alert(check: ReadinessCheck) -> Option<KeeperAlert> {
+    let ReadinessCheck { name, ok, detail, hint } = check;
+    // A database that is damaged is another alert than one that is busy. What other probes say has times in it.
+    let key = if name == "store" { format!("store: {detail}") } else { name };
+    let text = [Some(detail), hint].into_iter().flatten().collect::<Vec<_>>().join("\n");
+    (!ok).then_some(KeeperAlert { key, text })
 }
 
 fn to_failed_check(error: &Error) -> ReadinessCheck {

@@ -11,9 +11,10 @@ use munshi_web::visitor::authenticator::VisitorAuthenticator;
 use munshi_web::{App, HttpServer, Metrics};
 use munshi_wiring::engine::ConfiguredEngine;
 use munshi_wiring::failure::{CommandFailure, Exit, Result};
+use munshi_wiring::keeper_alerts::KeeperAlertWatch;
 use munshi_wiring::key_watch::KeyStoreWatch;
 use munshi_wiring::row_sealing::RowSealer;
-use munshi_wiring::{account, consents, data_folder, installation, jobs, key_copies, packs};
+use munshi_wiring::{account, channels, consents, data_folder, installation, jobs, key_copies, packs};
 use tokio::task::JoinSet;
 use tokio_util::sync::CancellationToken;
 
@@ -54,7 +55,9 @@ impl ServerBootstrap {
         let turns =
             ConfiguredEngine::build(config, &db, &clock, resolver.clone(), queue.clone(), Some(base)).await?;
         let runner = Arc::new(jobs::build_runner(config, &db, &clock, &queue, &turns).await?);
-        let api = api::build(config, &db, &clock, resolver.clone(), &turns, self.proofs).await?;
+        let mail = channels::build_installation_mail(config, &db, &clock).await?;
+        let api =
+            api::build(config, &db, &clock, resolver.clone(), (&turns, mail.as_ref()), self.proofs).await?;
         let sealer = RowSealer::from_config(config, &db, &clock);
         let (keys, own_clock) = (KeyStoreWatch::new(db.clone(), clock.clone()), clock.clone());
         let (looked_at, began_at) = (db.clone(), clock.now());
@@ -68,6 +71,9 @@ impl ServerBootstrap {
             clock,
             poll: config.jobs.poll,
         };
+        let live = api.live().clone();
+        let alerts =
+            KeeperAlertWatch::from_config(config, &looked_at, &own_clock, parts.to_node_checks(), mail)?;
         let app = App::with_api(IdGenerator::system(), self.metrics, parts, api);
         let mut tasks = JoinSet::new();
         tasks.spawn({
@@ -86,6 +92,13 @@ impl ServerBootstrap {
             let stop = stop.clone();
             async move { resolver.watch(stop).await }
         });
+        tasks.spawn({
+            let stop = stop.clone();
+            async move { live.run(stop).await }
+        });
+        if let Some(alerts) = alerts {
+            tasks.spawn(alerts.run(stop.clone()));
+        }
         tasks.spawn(sealer.run(stop.clone()));
         tasks.spawn(keys.run(stop.clone()));
         tasks.spawn(key_copies::watch_age(data_folder::key_copies(config), own_clock, stop.clone()));
@@ -142,6 +155,7 @@ fn web_options(config: &Config) -> munshi_web::ServerOptions {
         request_timeout: config.server.request_timeout,
         body_limit: config.server.body_limit,
         shutdown_grace: config.server.shutdown_grace,
+        max_connections: config.server.max_connections,
         connections_per_address: config.server.connections_per_address,
         proxies: config.web.proxies.clone(),
         monitors: match config.server.public_metrics {

@@ -1,4 +1,4 @@
-//! What packs' heartbeats found, newest first.
+//! What somebody should look at, newest first: what packs' heartbeats found, and messages of which nobody knows whether they arrived.
 
 use munshi_identity::keys::{ApiAccess, Area};
 use munshi_pack::alerts::{self, AlertFilter, StoredAlert};
@@ -20,7 +20,7 @@ list_input! {
     }
 }
 
-/// Something that a pack's heartbeat found.
+/// Something that a pack's heartbeat found, or the house itself.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[schema(as = Alert)]
 pub struct AlertView {
@@ -30,6 +30,7 @@ pub struct AlertView {
     pub severity: String,
     /// In English.
     pub text: String,
+    /// `house` for what belongs to no pack.
     pub pack: String,
     pub heartbeat: String,
     /// What it is about, within its heartbeat.
@@ -66,7 +67,7 @@ impl Operation<HouseServices> for ListAlerts {
         noun: "alert",
         command: "alerts",
         verb: "list",
-        about: "List what packs' heartbeats found, newest first: what is open, or all.",
+        about: "List what somebody should look at, such as what packs' heartbeats found, newest first: what is open, or all.",
         needs: CallerClass::Member(Area::Packs, ApiAccess::Read),
         effect: OperationEffect::Read,
         method: RouteMethod::Get,

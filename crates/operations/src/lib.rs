@@ -3,10 +3,10 @@
 //!
 //! # Layout
 //! - [`HOUSE`]: all of them; [`ListedOperation`]: with those of packs, as surfaces run them; [`HouseServices`], [`HouseParts`]: what they need besides a database
-//! - [`acts`], [`alerts`], [`approvals`], [`audit`], [`backups`], [`bindings`], [`connectors`], [`consents`], [`erasures`], [`folders`], [`host_keys`], [`invitations`], [`jobs`],
-//!   [`keeper_keys`], [`keys`], [`limits`], [`messages`], [`models`], [`operators`], [`persons`], [`policy`], [`proposals`], [`runs`], [`sessions`],
+//! - [`acts`], [`alerts`], [`approvals`], [`audit`], [`backups`], [`bindings`], [`channels`], [`connectors`], [`consents`], [`erasures`], [`folders`], [`handoffs`], [`holds`], [`host_keys`], [`human_requests`], [`invitations`], [`jobs`],
+//!   [`keeper_keys`], [`keys`], [`limits`], [`messages`], [`models`], [`operators`], [`outbox`], [`persons`], [`policy`], [`proposals`], [`runs`], [`sessions`],
 //!   [`stats`], [`stored_prompts`], [`tenants`], [`tiers`], [`usage`], [`vault`],
-//!   [`violations`]: a module a resource, a file a verb
+//!   [`violations`], [`whispers`]: a module a resource, a file a verb
 //! - [`render_reference`]: the page in the docs; [`schemas`]: words of the crates below in the document
 //! - [`NameListInput`]: lists by name; `list_input`: lists with filters of their own
 //!
@@ -18,13 +18,17 @@ pub mod approvals;
 pub mod audit;
 pub mod backups;
 pub mod bindings;
+mod channel_errors;
+pub mod channels;
 mod connector_errors;
 pub mod connectors;
 pub mod consents;
 pub mod erasures;
 pub mod folders;
 pub mod handoffs;
+pub mod holds;
 pub mod host_keys;
+pub mod human_requests;
 pub mod invitations;
 pub mod jobs;
 pub mod keeper_keys;
@@ -36,6 +40,7 @@ pub mod messages;
 pub mod models;
 mod named_list;
 pub mod operators;
+pub mod outbox;
 pub mod persons;
 pub mod policy;
 pub mod proposals;
@@ -52,6 +57,7 @@ mod turn_errors;
 pub mod usage;
 pub mod vault;
 pub mod violations;
+pub mod whispers;
 
 pub use munshi_keys::TenantKeyRotation;
 
@@ -68,8 +74,10 @@ pub type HouseCall = OperationCall<HouseServices>;
 /// What is never told to another agent: what lets people in, what is secret, and what they are asked.
 const WITHHELD: &[&str] = &[
     "approvals",
+    "drafts",
     "folders",
     "host-keys",
+    "human-requests",
     "invitations",
     "keeper-keys",
     "keys",
@@ -77,6 +85,7 @@ const WITHHELD: &[&str] = &[
     "policy",
     "secrets",
     "tenant-keys",
+    "whispers",
 ];
 
 /// What another agent may ask for, and a person decides on. Not what lets people in, shows something once, holds secrets or
@@ -129,6 +138,10 @@ pub static HOUSE: &[OperationEntry<HouseServices>] = &[
     OperationEntry::of::<backups::MakeBackup>(),
     OperationEntry::of::<bindings::ListBindings>(),
     OperationEntry::of::<bindings::ShowBinding>(),
+    OperationEntry::of::<channels::AddChannel>(),
+    OperationEntry::of::<channels::ListChannels>(),
+    OperationEntry::of::<channels::RemoveChannel>(),
+    OperationEntry::of::<channels::TestChannel>(),
     OperationEntry::of::<connectors::AcceptConnector>(),
     OperationEntry::of::<connectors::AddConnector>(),
     OperationEntry::of::<connectors::ListConnectors>(),
@@ -151,6 +164,7 @@ pub static HOUSE: &[OperationEntry<HouseServices>] = &[
     OperationEntry::of::<host_keys::AddHostKey>(),
     OperationEntry::of::<host_keys::ListHostKeys>(),
     OperationEntry::of::<host_keys::RetireHostKey>(),
+    OperationEntry::of::<human_requests::ListHumanRequests>(),
     OperationEntry::of::<invitations::InviteKeeper>(),
     OperationEntry::of::<invitations::InviteOperator>(),
     OperationEntry::of::<invitations::ListInvitations>(),
@@ -184,6 +198,10 @@ pub static HOUSE: &[OperationEntry<HouseServices>] = &[
     OperationEntry::of::<operators::ProveOperator>(),
     OperationEntry::of::<operators::RemoveOperator>(),
     OperationEntry::of::<operators::SetOperatorRole>(),
+    OperationEntry::of::<outbox::CancelOutgoingMessage>(),
+    OperationEntry::of::<outbox::ListOutbox>(),
+    OperationEntry::of::<outbox::RetryOutgoingMessage>(),
+    OperationEntry::of::<outbox::ShowOutgoingMessage>(),
     OperationEntry::of::<persons::AddPerson>(),
     OperationEntry::of::<persons::ExportPerson>(),
     OperationEntry::of::<persons::ForgetPerson>(),
@@ -198,12 +216,19 @@ pub static HOUSE: &[OperationEntry<HouseServices>] = &[
     OperationEntry::of::<proposals::ListProposals>(),
     OperationEntry::of::<proposals::RefuseProposal>(),
     OperationEntry::of::<proposals::ShowProposal>(),
+    OperationEntry::of::<persons::SetReach>(),
+    OperationEntry::of::<persons::ShowReach>(),
     OperationEntry::of::<runs::CancelRun>(),
     OperationEntry::of::<runs::ListRuns>(),
     OperationEntry::of::<runs::ShowRun>(),
     OperationEntry::of::<runs::ShowRunQueue>(),
+    OperationEntry::of::<holds::DraftReply>(),
+    OperationEntry::of::<holds::GiveBackSession>(),
+    OperationEntry::of::<holds::ShowHeldDraft>(),
     OperationEntry::of::<sessions::ListSessions>(),
     OperationEntry::of::<sessions::ShowSession>(),
+    OperationEntry::of::<holds::TakeSession>(),
+    OperationEntry::of::<holds::WriteInSession>(),
     OperationEntry::of::<stats::ShowStats>(),
     OperationEntry::of::<stored_prompts::ListStoredPrompts>(),
     OperationEntry::of::<vault::RotateTenantKey>(),
@@ -223,6 +248,8 @@ pub static HOUSE: &[OperationEntry<HouseServices>] = &[
     OperationEntry::of::<vault::RemoveSecret>(),
     OperationEntry::of::<vault::SetSecret>(),
     OperationEntry::of::<violations::ListViolations>(),
+    OperationEntry::of::<whispers::ListWhispers>(),
+    OperationEntry::of::<whispers::WhisperInSession>(),
 ];
 
 #[cfg(test)]

@@ -60,6 +60,21 @@ pub enum JobStateSchema {
     Dead,
 }
 
+/// Where an outgoing message is on its way.
+#[derive(ToSchema)]
+#[schema(as = OutboxState, rename_all = "snake_case")]
+#[allow(dead_code, reason = "the document reads it, nobody makes one")]
+pub enum OutboxStateSchema {
+    Waiting,
+    Sending,
+    Sent,
+    /// It may have arrived; sending it again might double it.
+    Unknown,
+    /// Given up, or refused by a rule.
+    Failed,
+    Cancelled,
+}
+
 /// Through which door somebody comes.
 #[derive(ToSchema)]
 #[schema(as = CallerDoor, rename_all = "snake_case")]

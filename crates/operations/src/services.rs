@@ -8,12 +8,15 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use munshi_agent::TurnEngine;
+use munshi_channels::ChannelSenders;
+use munshi_channels::email::MailSender;
 use munshi_connectors::conformance::ConnectorTest;
 use munshi_connectors::entries::ConnectorEntry;
 use munshi_connectors::{AllowedHosts, ConnectorLogins};
 use munshi_erasure::ErasureService;
 use munshi_http::Url;
 use munshi_identity::keys::ApiKeyCache;
+use munshi_jobs::JobQueue;
 use munshi_keys::TenantKeyRotation;
 use munshi_pack::operation::{OperationEntry, OperationError, PackServices};
 use munshi_pack::{PackRegistry, RunStarter};
@@ -38,6 +41,11 @@ pub struct HouseServices {
 }
 
 impl HouseServices {
+    /// What makes jobs: the engine's own, which wakes the runner beside it, or where none is at hand one that leaves them to a node.
+    pub(crate) fn job_queue(&self) -> JobQueue {
+        self.engine.as_ref().map_or_else(|| self.parts.job_queue(), TurnEngine::job_queue)
+    }
+
     /// What begins runs: the engine's own, or where none is at hand one that leaves them to a node.
     pub(crate) fn run_starter(&self) -> Result<Arc<dyn RunStarter>, OperationError> {
         match &self.engine {
@@ -55,11 +63,19 @@ pub trait HouseParts: Send + Sync {
     /// Where people open this: links begin with it.
     fn base_url(&self) -> String;
 
+    /// Whether the settings say so: else it is where this machine finds it, which is nowhere in somebody's mailbox.
+    fn has_public_url(&self) -> bool {
+        false
+    }
+
     /// How long an invitation waits.
     fn invitation_life(&self) -> Duration;
 
     /// What begins runs where no engine is at hand.
     fn run_starter(&self) -> Result<Arc<dyn RunStarter>, OperationError>;
+
+    /// What makes jobs where no engine is at hand.
+    fn job_queue(&self) -> JobQueue;
 
     /// What packs' operations work with besides the call.
     fn pack_services(&self, runs: Arc<dyn RunStarter>) -> Result<PackServices, OperationError> {
@@ -105,7 +121,7 @@ pub trait HouseParts: Send + Sync {
     /// What a tier may name.
     fn installed_names(&self) -> Result<InstalledNames, OperationError>;
 
-    /// The files of a tenant's folder that are no tiers: its policy and its connectors.
+    /// The files of a tenant's folder that are no tiers: its policy, its connectors and its channels.
     fn folder_extensions(&self) -> Result<Vec<Arc<dyn FolderExtension>>, OperationError>;
 
     /// A tool of the installation, or of the tenant's connectors: those are started for it, so only where the name can be
@@ -118,6 +134,14 @@ pub trait HouseParts: Send + Sync {
 
     /// How people let us into connectors' services.
     async fn build_logins(&self) -> Result<ConnectorLogins, OperationError>;
+
+    /// What sends by tenants' channels.
+    async fn build_channel_senders(&self) -> Result<ChannelSenders, OperationError>;
+
+    /// What the installation's own mails leave by; none where it has no account.
+    async fn open_installation_mail(&self) -> Result<Option<Arc<MailSender>>, OperationError> {
+        Ok(None)
+    }
 
     /// What packs have to be administered.
     fn pack_operations(&self) -> Result<Vec<OperationEntry<PackServices>>, OperationError> {
@@ -148,6 +172,23 @@ impl ConnectorRules {
                 self.private_hosts.allows(&url) || self.private_hosts.find_refusal(&url).is_some();
             url.host_str().filter(|_| is_private).map(str::to_owned)
         })
+    }
+}
+
+impl ConnectorRules {
+    /// Whether only a keeper leads a channel to this place, for the same reasons.
+    pub(crate) fn is_private_host(&self, host: &str, port: u16) -> bool {
+        let bare = host.trim_start_matches('[').trim_end_matches(']');
+        let written = if bare.contains(':') {
+            format!("http://[{bare}]:{port}")
+        } else {
+            format!("http://{bare}:{port}")
+        };
+        let place = Url::parse(&written).ok();
+        let is_literal = place.is_some_and(|url| self.private_hosts.find_refusal(&url).is_some());
+        is_literal
+            || self.private_hosts.allows_port(host, Some(port))
+            || bare.eq_ignore_ascii_case("localhost")
     }
 }
 
@@ -183,6 +224,22 @@ impl fmt::Debug for HouseServices {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_private_mail_server_is_found_too() {
+        let rules = ConnectorRules {
+            private_hosts: AllowedHosts::new(["mail.local:25".to_owned(), "127.0.0.1:2525".to_owned()]),
+            ..ConnectorRules::default()
+        };
+        let private =
+            [("mail.local", 25), ("127.0.0.1", 2525), ("127.0.0.1", 25), ("[::1]", 25), ("::1", 25)];
+        for (host, port) in private.into_iter().chain([("10.1.2.3", 587), ("LOCALHOST", 25)]) {
+            assert!(rules.is_private_host(host, port), "{host}:{port}");
+        }
+        for (host, port) in [("smtp.example.com", 587), ("mail.local", 587), ("8.8.8.8", 25)] {
+            assert!(!rules.is_private_host(host, port), "{host}:{port}");
+        }
+    }
 
     #[test]
     fn a_private_place_is_found_however_it_is_written() {

@@ -62,6 +62,7 @@ mod tests {
         let code = |error: ApiError| error.code();
         assert_eq!(code(Store::Busy("x".to_owned()).into()), ApiErrorCode::Unavailable);
         assert_eq!(code(Store::Misuse("x".to_owned()).into()), ApiErrorCode::Internal);
+        assert_eq!(code(Store::Forgotten("x".to_owned()).into()), ApiErrorCode::Conflict);
         assert_eq!(code(munshi_safety::Error::Invalid("x".to_owned()).into()), ApiErrorCode::Invalid);
     }
 

@@ -15,7 +15,7 @@ use std::time::Duration;
 use munshi_identity::keys::ApiCaller;
 use munshi_safety::budget::UsagePlan;
 use munshi_safety::rate_limits::{LimitRefill, LimitSubject, RateLimit, RateLimitHit};
-use munshi_types::{BindingId, Clock, TenantId, Timestamp};
+use munshi_types::{BindingId, Clock, PersonId, TenantId, Timestamp};
 
 use crate::client_address::to_network;
 use crate::error::{ApiError, ApiErrorCode};
@@ -59,6 +59,8 @@ pub const ADDRESS_LIMIT: u32 = 20;
 const DAY_FACTOR: u32 = 10;
 /// Messages of one person.
 pub const PERSON_LIMIT: RequestRate = RequestRate::new(100, MINUTE);
+/// What a page of one person notes by itself: how far they have read, and that they type.
+const SIGN_LIMIT: RequestRate = RequestRate::new(120, MINUTE);
 /// Messages of an address that are sent once more, past a limit.
 const REPEAT_LIMIT: RequestRate = RequestRate::new(20, MINUTE);
 /// Passwords that are tried from one address. Wrong ones make whoever tries them wait long before.
@@ -251,6 +253,12 @@ impl NodeRateLimiter {
     pub fn check_person(&self, tenant: TenantId, who: &str) -> Result<RateLimit, ApiError> {
         self.count("person", (tenant, who), PERSON_LIMIT).map_err(|reached| person_limit_error(&reached))?;
         Ok(PERSON_LIMIT.to_rate_limit(LimitSubject::Person, who, LimitRefill::Steady))
+    }
+
+    /// How far somebody has read, or that they type: no message, and counted apart from those.
+    pub fn check_sign(&self, tenant: TenantId, person: PersonId) -> Result<(), ApiError> {
+        let counted = self.count("sign", (tenant, person), SIGN_LIMIT);
+        counted.map_err(|reached| limit_error(&reached, "this person", "signs"))
     }
 
     /// A message of somebody who has proved nothing.

@@ -42,8 +42,8 @@ impl Default for ServerOptions {
             body_limit: 2 * 1024 * 1024,
             shutdown_grace: Duration::from_secs(20),
             header_timeout: Duration::from_secs(75),
-            max_connections: 10_000,
-            connections_per_address: 256,
+            max_connections: 20_000,
+            connections_per_address: 4096,
             proxies: Vec::new(),
             monitors: MonitorAccess::default(),
         }

@@ -5,6 +5,7 @@ use std::sync::{Arc, LazyLock};
 
 use axum::http::HeaderMap;
 use axum::http::header::ACCEPT_LANGUAGE;
+use munshi_identity::ContactAddressKind;
 use munshi_lang::{Locale, PhraseError, Phrasebook, PlaceholderValue, ScriptForm};
 use munshi_tiers::BindingResolution;
 use munshi_types::Language;
@@ -43,11 +44,21 @@ pub fn render_all(voice: Locale) -> BTreeMap<String, String> {
     said.collect()
 }
 
-/// The message with which a one-time code goes to a phone.
-pub fn render_code_message(code: &str, voice: Locale) -> String {
-    let said = default_phrasebook().render("account-code", voice, &[("code", PlaceholderValue::Text(code))]);
-    // A test holds it to be there.
-    said.unwrap_or_else(|_| code.to_owned())
+/// The message with which a one-time code goes to an address. Who gets a mail they did not ask for hears that there is nothing to do.
+pub fn render_code_message(code: &str, to: ContactAddressKind, voice: Locale) -> String {
+    let book = default_phrasebook();
+    let said = book.render("account-code", voice, &[("code", PlaceholderValue::Text(code))]);
+    // A test holds both to be there.
+    let said = said.unwrap_or_else(|_| code.to_owned());
+    match (to, book.render("account-code-unasked", voice, &[])) {
+        (ContactAddressKind::Email, Ok(unasked)) => format!("{said}\n\n{unasked}"),
+        _ => said,
+    }
+}
+
+/// What somebody agrees to who answers with the code of such a message: it stands behind it.
+pub fn render_code_consent(voice: Locale) -> Option<String> {
+    default_phrasebook().render("account-code-consent", voice, &[]).ok()
 }
 
 pub fn find_locale(code: &str) -> Option<Locale> {
@@ -108,6 +119,17 @@ mod tests {
         assert_eq!(english["open"], "Chat with {name}");
         for voice in Locale::all() {
             assert_eq!(render_all(voice).len(), english.len(), "{}", voice.code());
+        }
+    }
+
+    #[test]
+    fn a_code_by_mail_says_that_there_is_nothing_to_do() {
+        for voice in Locale::all() {
+            let phone = render_code_message("123456", ContactAddressKind::Phone, voice);
+            let mail = render_code_message("123456", ContactAddressKind::Email, voice);
+            let more = mail.strip_prefix(&phone).unwrap();
+            assert!(render_code_consent(voice).is_some_and(|words| words.len() > 20), "{}", voice.code());
+            assert!(phone.contains("123456") && more.trim().len() > 20, "{}: {mail}", voice.code());
         }
     }
 

@@ -9,6 +9,7 @@
 //! - [`mod@router`]: routes, document and middlewares put together; `cors`: what the pages of others may ask
 //! - `routes`: the table of routes; a folder per resource, a file per verb
 //! - [`api`]: what the routes under `/v1` share: who may call them, streams; `views`: what they answer with
+//! - `live`: streams that stay open, of pages, sessions and tenants
 //! - `files`: uploads, and files as they leave
 //! - `openai`: the API that other makers' programs speak; `mcp`: our tools and agents for other people's agents
 //! - [`visitor`]: the door for people at pages; [`account`]: what the pages of operators have of their own
@@ -19,15 +20,15 @@
 //! 1. Administration is no route of its own: write an operation, see [`munshi_pack::operation`]. For anything else write
 //!    `routes/<resource>/<verb>.rs` with one handler `verb_resource`. `routes/persons/link.rs` is an example:
 //!    ```text
-//!    /// Send a code to a visitor's phone to verify it. The response does not reveal whether the phone is known.
+//!    /// Send a code to a visitor's phone or e-mail to verify it. The response does not reveal whether the address is known.
 //!    #[utoipa::path(post, path = "/v1/persons/{id}/link", tag = "persons",
 //!        params(("id" = uuid::Uuid, Path, description = "The visitor.")),
-//!        responses((status = 202, description = "The code was sent.", body = LinkPhoneResponse)))]
+//!        responses((status = 202, description = "The code was sent.", body = LinkAddressResponse)))]
 //!    pub(crate) async fn link_person(
 //!        key: AuthorizedCaller,
 //!        UrlPathParameter(id): UrlPathParameter<PersonId>,
-//!        Json(wish): Json<PhoneToLink>,
-//!    ) -> Result<(StatusCode, Json<LinkPhoneResponse>), ApiError>
+//!        Json(wish): Json<AddressToLink>,
+//!    ) -> Result<(StatusCode, Json<LinkAddressResponse>), ApiError>
 //!    ```
 //!    The tag is the resource and the function's first word the verb: the span is then `http.persons.link`. The
 //!    OpenAPI document is made from the handler: its first doc line is the summary, and the error shape is added. What
@@ -55,6 +56,7 @@ mod assets;
 mod cors;
 mod document;
 mod files;
+mod live;
 mod mcp;
 mod openai;
 mod operations;

@@ -9,6 +9,7 @@ use axum::http::{HeaderMap, StatusCode};
 use axum::response::{IntoResponse, Response};
 use axum::routing::{MethodFilter, MethodRouter, on};
 use munshi_identity::keys::ApiCaller;
+use munshi_identity::{Principal, persons};
 use munshi_operations::{HouseCall, ListedOperation, list_operations};
 use munshi_pack::PackRegistry;
 use munshi_pack::operation::{
@@ -19,6 +20,7 @@ use munshi_server::account::caller::{TENANT, build_caller};
 use munshi_server::account::signed_in_operator::{OpenWorkspace, SignedInOperator};
 use munshi_server::error::{ApiError, ApiErrorCode};
 use munshi_server::json::Json;
+use munshi_store::Tx;
 use munshi_types::{Tenant, TenantId};
 use serde_json::{Map, Value};
 use tokio_util::task::TaskTracker;
@@ -71,6 +73,21 @@ pub(crate) async fn build_operator_call(
     workspace: &OpenWorkspace,
 ) -> Result<HouseCall, ApiError> {
     build_call(api, Arc::new(build_caller(who, workspace.clone())), OperationScope::Tenant).await
+}
+
+/// The same for somebody who joins conversations: as the person whom they are in the tenant.
+pub(crate) async fn build_colleague_call(
+    api: &Api,
+    who: &SignedInOperator,
+    workspace: &OpenWorkspace,
+) -> Result<HouseCall, ApiError> {
+    let (ids, operator) = (api.ids.clone(), who.operator.clone());
+    let (role, now) = (workspace.role, api.clock.now());
+    let unit = move |tx: &mut Tx<'_>| persons::find_or_add_operator(tx, &ids, &operator, role, now);
+    let person = api.db.write(workspace.tenant.id, unit).await?;
+    let caller = build_caller(who, workspace.clone());
+    let principal = Principal { person: Some(person.id), ..caller.principal.clone() };
+    build_call(api, Arc::new(ApiCaller { principal, ..caller }), OperationScope::Tenant).await
 }
 
 /// The routes of the house's operations, with what the document says of them.

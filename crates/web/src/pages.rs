@@ -115,10 +115,13 @@ mod tests {
     fn pages_ask_for_phrases_that_are_there() {
         let book = default_phrasebook();
         let pages = [
+            include_str!("../templates/account/approval.html"),
             include_str!("../templates/account/connector_ask.html"),
             include_str!("../templates/account/connector_going.html"),
             include_str!("../templates/account/connector_in.html"),
             include_str!("../templates/account/connector_prove.html"),
+            include_str!("../templates/account/desk.html"),
+            include_str!("../templates/account/desk_session.html"),
             include_str!("../templates/account/fault.html"),
             include_str!("../templates/account/frame.html"),
             include_str!("../templates/account/keys.html"),
@@ -129,6 +132,7 @@ mod tests {
             include_str!("../templates/account/show.html"),
             include_str!("../templates/account/sign_in.html"),
             include_str!("../templates/account/sign_ins.html"),
+            include_str!("../templates/account/unsubscribe.html"),
             include_str!("../templates/home.html"),
             include_str!("../templates/nobody.html"),
         ];

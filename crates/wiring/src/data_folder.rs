@@ -27,6 +27,11 @@ pub fn backups(config: &Config) -> PathBuf {
     config.data.dir.join("backups")
 }
 
+/// Written anew with each backup that is made to another place than the usual one.
+pub fn backup_trace(config: &Config) -> PathBuf {
+    config.data.dir.join("backup-elsewhere")
+}
+
 /// Copies of the keys; never among the backups, which they open.
 pub fn key_copies(config: &Config) -> PathBuf {
     config.data.dir.join("key-copies")

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use munshi_agent::{TurnEngine, TurnEngineParts, TurnSettings};
+use munshi_channels::ChannelSenders;
 use munshi_config::Config;
 use munshi_connectors::{ConnectorHost, ConnectorLogins};
 use munshi_jobs::JobQueue;
@@ -17,7 +18,7 @@ use crate::failure::{CommandFailure, Result};
 use crate::gateway::ConfiguredGateway;
 use crate::node::NodeLock;
 use crate::pack_services::{ConfiguredPackServices, ModelAccess};
-use crate::{blobs, connectors, node, packs, tools};
+use crate::{blobs, channels, connectors, node, packs, tools};
 
 /// The engine, and what the server needs of its parts.
 pub struct ConfiguredEngine {
@@ -25,6 +26,8 @@ pub struct ConfiguredEngine {
     pub act_services: Arc<ActServices>,
     /// What packs work with besides their tables.
     pub pack_services: PackServices,
+    /// Where the accounts are found by which messages and codes leave.
+    pub senders: ChannelSenders,
     /// Runs the tenants' connectors once it is told to.
     pub host: ConnectorHost,
     /// How people let us into connectors' services.
@@ -64,6 +67,7 @@ impl ConfiguredEngine {
             classes: Arc::new(wired.classes.clone()),
             act_services: act_services.clone(),
         };
+        let senders = channels::build_senders(config, db, clock).await?;
         let engine = TurnEngine::new(TurnEngineParts {
             db: db.clone(),
             resolver,
@@ -83,14 +87,15 @@ impl ConfiguredEngine {
                 process,
                 files: Some(blobs::build(config, db, clock)?),
                 chat_places: config.runs.chat_places,
+                join_window: config.runs.join_window,
                 ..TurnSettings::default()
             },
-            senders: Vec::new(),
+            senders: Arc::new(senders.clone()),
         });
         let runs = Arc::new(engine.run_starter());
         let source =
             ConfiguredPackServices::new(Arc::new(config.clone()), db.clone(), clock.clone(), Some(access));
         let pack_services = PackServices::new(runs).with_source(Arc::new(source));
-        Ok(Self { engine, act_services, pack_services, host, logins: Some(logins), _node: node })
+        Ok(Self { engine, act_services, pack_services, senders, host, logins: Some(logins), _node: node })
     }
 }

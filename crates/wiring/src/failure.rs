@@ -289,7 +289,9 @@ impl From<munshi_conversations::Error> for CommandFailure {
                 Self::refused(text)
             }
             Error::Unfit(_) => Self::usage(text),
-            Error::LostRun(_) | Error::Archive(_) | Error::Tools(_) => Self::failed(text),
+            Error::LostRun(_) | Error::Followed(_) | Error::Archive(_) | Error::Tools(_) => {
+                Self::failed(text)
+            }
         }
     }
 }

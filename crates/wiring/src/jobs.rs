@@ -1,9 +1,11 @@
 //! The job runner, with every kind of work there is and when it is due.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use munshi_blobs::SweepJob;
 use munshi_config::Config;
+use munshi_conversations::reach::{NewsTeller, NewsTellerParts};
 use munshi_jobs::{JobQueue, JobRegistry, JobRunner};
 use munshi_pack::PackJobParts;
 use munshi_store::Db;
@@ -11,7 +13,7 @@ use munshi_types::{Clock, IdGenerator, SystemRandom};
 
 use crate::engine::ConfiguredEngine;
 use crate::failure::{CommandFailure, Result};
-use crate::{audit, blobs, budget, erasure, housekeeping, packs, tools};
+use crate::{account, audit, blobs, budget, erasure, housekeeping, packs, tools};
 
 pub async fn build_runner(
     config: &Config,
@@ -38,6 +40,7 @@ async fn set_schedules(db: &Db, clock: &dyn Clock) -> Result<()> {
     tools::schedule(db, clock).await?;
     munshi_conversations::rollups::job::set_schedule(db, clock).await?;
     munshi_conversations::search::job::set_schedules(db, clock).await?;
+    NewsTeller::set_schedule(db, clock).await?;
     munshi_safety::audit::set_schedules(db, clock).await?;
     munshi_erasure::set_schedule(db, clock).await?;
     housekeeping::schedule(db, clock).await
@@ -63,6 +66,7 @@ fn register_kinds(
     housekeeping::register(&mut registry, config, db, clock)?;
     munshi_conversations::rollups::job::install(&mut registry, db, clock);
     munshi_conversations::search::job::install(&mut registry, db, clock, queue);
+    build_news_teller(config, db, clock, queue, turns)?.install(&mut registry);
     let parts = PackJobParts {
         db: db.clone(),
         clock: clock.clone(),
@@ -73,4 +77,26 @@ fn register_kinds(
     let registered = packs::load_registry()?.register_jobs(&mut registry, &parts);
     registered.map_err(|bad| CommandFailure::failed(bad.to_string()))?;
     Ok(registry)
+}
+
+/// What tells tenants' people of what waits for them.
+fn build_news_teller(
+    config: &Config,
+    db: &Db,
+    clock: &Arc<dyn Clock>,
+    queue: &JobQueue,
+    turns: &ConfiguredEngine,
+) -> Result<NewsTeller> {
+    Ok(NewsTeller::new(NewsTellerParts {
+        db: db.clone(),
+        queue: queue.clone(),
+        clock: clock.clone(),
+        ids: IdGenerator::new(clock.clone(), Arc::new(SystemRandom)),
+        senders: Arc::new(turns.senders.clone()),
+        act_services: turns.act_services.clone(),
+        logins: Arc::new(turns.host.clone()),
+        packs: packs::load_registry()?,
+        public_url: account::public_url(config),
+        next_after: Duration::from_secs(config.alerts.next_after_minutes as u64 * 60),
+    }))
 }

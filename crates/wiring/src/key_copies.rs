@@ -12,6 +12,7 @@ use tokio_util::sync::CancellationToken;
 
 /// So long copies are kept.
 const KEPT: Duration = Duration::from_secs(30 * 24 * 60 * 60);
+const DAY: Duration = Duration::from_secs(24 * 60 * 60);
 /// How often a server looks.
 const LOOK: Duration = Duration::from_secs(3600);
 
@@ -44,6 +45,22 @@ pub fn remove_old(folder: &Path, now: Timestamp) -> std::io::Result<usize> {
         }
     }
     Ok(removed)
+}
+
+/// Whether one is there that should have been deleted a day ago.
+pub fn has_overdue(folder: &Path, now: Timestamp) -> std::io::Result<bool> {
+    let entries = match std::fs::read_dir(folder) {
+        Err(error) if error.kind() == ErrorKind::NotFound => return Ok(false),
+        entries => entries?,
+    };
+    let oldest = maintenance::format_timestamp(now.minus(KEPT + DAY));
+    for entry in entries {
+        let name = entry?.file_name().to_string_lossy().into_owned();
+        if find_time(&name).is_some_and(|time| time < oldest.as_str()) {
+            return Ok(true);
+        }
+    }
+    Ok(false)
 }
 
 /// When a copy was made, by its name: `keys-20261115T021741Z.db`, and whatever follows while it is written.
@@ -114,5 +131,9 @@ mod tests {
         kept.sort_unstable();
         assert_eq!(list(folder.path()), kept);
         assert_eq!(remove_old(&folder.path().join("none"), MORNING).unwrap(), 0);
+        // Of those that are kept one is 29 days old.
+        let is_overdue = |days: u32| has_overdue(folder.path(), MORNING.plus(DAY * days)).unwrap();
+        assert_eq!([0, 1, 3].map(is_overdue), [false, false, true]);
+        assert!(!has_overdue(&folder.path().join("none"), MORNING).unwrap());
     }
 }

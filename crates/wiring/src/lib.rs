@@ -12,6 +12,7 @@
 //!   answers; [`key_copies`]: the age of its copies
 //! - [`vault`], [`audit`]: where the vault's key is, and where anchors go; [`budget`]: what may be spent
 //! - [`blobs`]: where files of people are kept
+//! - [`channels`]: the accounts by which messages leave, and the file that declares them
 //! - [`connectors`]: other people's tools, and the file that declares them; [`consents`]: tools whose purpose nobody declares
 //! - [`packs`]: the packs there are; [`tools`]: the tools there are, and what calls them; [`policy`]: the file that says what they may
 //! - `pack_services`: what packs work with besides their tables
@@ -30,6 +31,7 @@ pub mod apply_plans;
 pub mod audit;
 pub mod blobs;
 pub mod budget;
+pub mod channels;
 pub mod connectors;
 pub mod consents;
 pub mod create_tenant;
@@ -42,6 +44,7 @@ pub mod gateway;
 mod housekeeping;
 pub mod installation;
 pub mod jobs;
+pub mod keeper_alerts;
 pub mod key_copies;
 pub mod key_watch;
 pub mod keys;
@@ -76,6 +79,7 @@ pub fn migrations() -> Result<Migrations> {
         munshi_conversations::MIGRATIONS,
         munshi_erasure::MIGRATIONS,
         munshi_connectors::MIGRATIONS,
+        munshi_channels::MIGRATIONS,
         munshi_pack::MIGRATIONS,
     ];
     lists.extend(packs::migrations());

@@ -6,6 +6,8 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use munshi_agent::background::RunQueue;
+use munshi_channels::ChannelSenders;
+use munshi_channels::email::MailSender;
 use munshi_config::Config;
 use munshi_connectors::conformance::ConnectorTest;
 use munshi_connectors::{ConnectorLogins, build_folder_path, build_logs_path};
@@ -23,6 +25,7 @@ use munshi_safety::vault::Vault;
 use munshi_store::Db;
 use munshi_tiers::{FolderExtension, InstalledNames};
 use munshi_types::{Clock, ConnectorName, IdGenerator, SystemRandom, TenantId};
+use tokio::sync::OnceCell;
 
 use crate::failure::{CommandFailure, Exit};
 use crate::gateway::ConfiguredGateway;
@@ -31,7 +34,8 @@ use crate::keys::ConfiguredKeys;
 use crate::models::GatewayModels;
 use crate::pack_services::ConfiguredPackServices;
 use crate::{
-    account, audit, budget, connectors, data_folder, erasure, housekeeping, packs, policy, tools, vault,
+    account, audit, budget, channels, connectors, data_folder, erasure, housekeeping, packs, policy, tools,
+    vault,
 };
 
 /// Parts that are made when an operation needs them.
@@ -42,12 +46,36 @@ pub struct ConfiguredParts {
     /// Made once: phrases and packs are read for it.
     models: OnceLock<HouseModels>,
     pack_services: Arc<ConfiguredPackServices>,
+    /// Those of the engine, where there is one.
+    senders: Option<ChannelSenders>,
+    /// Made once, so that what it sends in a minute is counted together.
+    mail: OnceCell<Option<Arc<MailSender>>>,
 }
 
 impl ConfiguredParts {
     pub fn new(config: Arc<Config>, db: Db, clock: Arc<dyn Clock>) -> Self {
         let source = ConfiguredPackServices::new(config.clone(), db.clone(), clock.clone(), None);
-        Self { config, db, clock, models: OnceLock::new(), pack_services: Arc::new(source) }
+        Self {
+            config,
+            db,
+            clock,
+            models: OnceLock::new(),
+            pack_services: Arc::new(source),
+            senders: None,
+            mail: OnceCell::new(),
+        }
+    }
+
+    /// With what the engine's messages leave by, so that a test of a channel counts among them.
+    #[must_use]
+    pub fn with_senders(self, senders: ChannelSenders) -> Self {
+        Self { senders: Some(senders), ..self }
+    }
+
+    /// With what the node's own mails leave by, so that all of them count together.
+    #[must_use]
+    pub fn with_mail(self, mail: Option<Arc<MailSender>>) -> Self {
+        Self { mail: OnceCell::new_with(Some(mail)), ..self }
     }
 }
 
@@ -55,6 +83,10 @@ impl ConfiguredParts {
 impl HouseParts for ConfiguredParts {
     fn base_url(&self) -> String {
         account::base_url(&self.config, self.config.server.listen)
+    }
+
+    fn has_public_url(&self) -> bool {
+        account::public_url(&self.config).is_some()
     }
 
     fn invitation_life(&self) -> Duration {
@@ -89,11 +121,16 @@ impl HouseParts for ConfiguredParts {
         Ok(packs::load_registry().map_err(to_operation_error)?.operations.clone())
     }
 
+    fn job_queue(&self) -> JobQueue {
+        let ids = IdGenerator::new(self.clock.clone(), Arc::new(SystemRandom));
+        JobQueue::new(self.clock.clone(), ids)
+    }
+
     fn run_starter(&self) -> Result<Arc<dyn RunStarter>, OperationError> {
         let ids = IdGenerator::new(self.clock.clone(), Arc::new(SystemRandom));
         Ok(Arc::new(RunQueue {
             packs: packs::load_registry().map_err(to_operation_error)?,
-            queue: JobQueue::new(self.clock.clone(), ids.clone()),
+            queue: self.job_queue(),
             governor: BudgetGovernor::new(self.budget(), ids.clone()),
             ids,
             clock: self.clock.clone(),
@@ -167,14 +204,24 @@ impl HouseParts for ConfiguredParts {
         found.map_err(to_operation_error)
     }
 
+    async fn build_channel_senders(&self) -> Result<ChannelSenders, OperationError> {
+        if let Some(senders) = &self.senders {
+            return Ok(senders.clone());
+        }
+        channels::build_senders(&self.config, &self.db, &self.clock).await.map_err(to_operation_error)
+    }
+
+    async fn open_installation_mail(&self) -> Result<Option<Arc<MailSender>>, OperationError> {
+        let build = || channels::build_installation_mail(&self.config, &self.db, &self.clock);
+        Ok(self.mail.get_or_try_init(build).await.map_err(to_operation_error)?.clone())
+    }
+
     async fn build_logins(&self) -> Result<ConnectorLogins, OperationError> {
         connectors::build_logins(&self.config, &self.db, &self.clock).await.map_err(to_operation_error)
     }
 
     fn open_anchors(&self) -> Result<AnchorService, OperationError> {
-        let ids = IdGenerator::new(self.clock.clone(), Arc::new(SystemRandom));
-        let queue = JobQueue::new(self.clock.clone(), ids);
-        audit::build_anchor_service(&self.config, self.db.clone(), queue, self.clock.clone())
+        audit::build_anchor_service(&self.config, self.db.clone(), self.job_queue(), self.clock.clone())
             .map_err(to_operation_error)
     }
 }

@@ -17,6 +17,7 @@ use munshi_tools::ToolRegistry;
 use munshi_types::{TenantPacks, ToolName};
 use serde_json::Value;
 
+use crate::channels::ChannelsFile;
 use crate::connectors::ConnectorsFile;
 use crate::consents::{UndeclaredPurpose, list_of_packs};
 use crate::failure;
@@ -31,6 +32,7 @@ pub fn build_folder_extensions(config: &Config) -> failure::Result<Vec<Arc<dyn F
     let models = GatewayModels::from_config(config).map(|models| models.targets).unwrap_or_default();
     Ok(vec![
         Arc::new(connectors),
+        Arc::new(ChannelsFile),
         Arc::new(PolicyFile {
             registry,
             packs: crate::packs::list_names(),

@@ -43,6 +43,7 @@ pub(super) fn run(context: &CommandContext, arguments: BackupArguments) -> Resul
         return Err(CommandFailure::not_found(format!("there is no folder {}", folder.display()))
             .hint("create it first, or check that its disk is mounted"));
     }
+    let is_elsewhere = arguments.file.is_some() && !arguments.keys;
     let target = arguments.file.unwrap_or_else(|| which.default_target(context, &config));
     if target.is_dir() {
         return Err(CommandFailure::already_there(format!("{} is a folder", target.display()))
@@ -64,6 +65,9 @@ pub(super) fn run(context: &CommandContext, arguments: BackupArguments) -> Resul
     copied?;
     if arguments.keys {
         remove_old_copies(context, &config)?;
+    }
+    if is_elsewhere {
+        leave_trace(&config, &target);
     }
     let about = std::fs::metadata(&target)
         .map_err(|error| CommandFailure::failed(format!("can't read {} again: {error}", target.display())))?;
@@ -119,6 +123,14 @@ impl BackupSource {
             }
             Self::Keys => data_folder::key_copies(config).join(key_copies::name_copy(now)),
         }
+    }
+}
+
+/// So that whoever is told of old backups is not told that there is none. The copy is made, also where this can't be.
+fn leave_trace(config: &Config, target: &Path) {
+    let trace = data_folder::backup_trace(config);
+    if let Err(error) = std::fs::write(&trace, target.display().to_string()) {
+        tracing::warn!(trace = %trace.display(), %error, "that a backup was made elsewhere can't be noted");
     }
 }
 

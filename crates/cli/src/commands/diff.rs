@@ -4,7 +4,8 @@ use std::path::PathBuf;
 
 use clap::Args;
 use munshi_operations::folders::{
-    CONNECTORS_FILE, DiffFolder, DiffFolderInput, FolderFileInput, FolderInput, FolderPlansView, POLICY_FILE,
+    CHANNELS_FILE, CONNECTORS_FILE, DiffFolder, DiffFolderInput, FolderFileInput, FolderInput,
+    FolderPlansView, POLICY_FILE,
 };
 use munshi_tiers::ApplyPlan;
 use munshi_tiers::files::{self, CollectedFolders, FolderSource};
@@ -39,7 +40,8 @@ pub(super) fn run(context: &CommandContext, arguments: &TenantFolderArguments) -
 impl TenantFolderArguments {
     /// The files as they are sent.
     pub(super) fn read(&self, context: &CommandContext) -> Result<Vec<FolderInput>> {
-        let found = files::collect(&self.path, self.tenant.as_ref(), &[CONNECTORS_FILE, POLICY_FILE]);
+        let found =
+            files::collect(&self.path, self.tenant.as_ref(), &[CHANNELS_FILE, CONNECTORS_FILE, POLICY_FILE]);
         if !found.problems.is_empty() {
             return Err(describe_problems(context, found)?);
         }
@@ -52,7 +54,8 @@ fn describe_problems(context: &CommandContext, mut found: CollectedFolders) -> R
     let companions = match &context.server {
         None => policy::build_folder_extensions(&context.config()?)?,
         Some(_) => {
-            let is_tier = |path: &String| ![POLICY_FILE, CONNECTORS_FILE].contains(&path.as_str());
+            let is_tier =
+                |path: &String| ![POLICY_FILE, CONNECTORS_FILE, CHANNELS_FILE].contains(&path.as_str());
             found.folders.iter_mut().for_each(|folder| folder.files.retain(|path, _| is_tier(path)));
             Vec::new()
         }

@@ -3,7 +3,9 @@
 use std::path::PathBuf;
 
 use clap::Args;
-use munshi_operations::folders::{CONNECTORS_FILE, ExportFolder, ExportFolderInput, POLICY_FILE};
+use munshi_operations::folders::{
+    CHANNELS_FILE, CONNECTORS_FILE, ExportFolder, ExportFolderInput, POLICY_FILE,
+};
 use munshi_tiers::files::{self, FolderExport};
 use munshi_tiers::import::ExistingFilePolicy;
 use munshi_types::TenantName;
@@ -19,7 +21,7 @@ use crate::output::formatting::format_count;
 pub(crate) struct ExportArguments {
     /// Tenant
     tenant: TenantName,
-    /// Target folder for humans/, teams/, agents/, bindings/, policy.toml and connectors.toml
+    /// Target folder for humans/, teams/, agents/, bindings/, policy.toml, connectors.toml and channels.toml
     #[arg(value_name = "DIR")]
     folder: PathBuf,
     /// Overwrite files that differ
@@ -33,7 +35,7 @@ pub(super) fn run(context: &CommandContext, arguments: &ExportArguments) -> Resu
     let of = TenantSelectorArguments::named(arguments.tenant.clone());
     let target = OperationTarget { of: &of, operator: Some(&arguments.operator) };
     let taken = context.run_operation::<ExportFolder>(&target, &ExportFolderInput {})?;
-    let beside: Vec<&str> = [POLICY_FILE, CONNECTORS_FILE]
+    let beside: Vec<&str> = [POLICY_FILE, CONNECTORS_FILE, CHANNELS_FILE]
         .into_iter()
         .filter(|name| !taken.withheld.iter().any(|withheld| withheld == name))
         .collect();

@@ -5,6 +5,7 @@ mod approvals;
 mod ask;
 mod audit;
 mod backup;
+mod channel;
 pub(crate) mod chat;
 mod complete;
 mod completions;
@@ -98,6 +99,9 @@ pub(crate) enum CliCommand {
     /// Show and test a tenant's policy
     #[command(subcommand, arg_required_else_help = true)]
     Policy(policy::PolicyCommand),
+    /// Manage the accounts by which messages leave, such as a mail server
+    #[command(subcommand, arg_required_else_help = true)]
+    Channel(channel::ChannelCommand),
     /// Manage connectors to third-party tools
     #[command(subcommand, arg_required_else_help = true)]
     Connector(connector::ConnectorCommand),
@@ -162,6 +166,7 @@ pub(crate) fn run(
         CliCommand::Operator(command) => operator::run(context, command),
         CliCommand::HostKey(command) => host_key::run(context, command),
         CliCommand::Policy(command) => policy::run(context, command),
+        CliCommand::Channel(command) => return channel::run(context, command),
         CliCommand::Connector(command) => return connector::run(context, command, server),
         CliCommand::Jobs(command) => jobs::run(context, command),
         CliCommand::Audit(command) => return audit::run(context, command),

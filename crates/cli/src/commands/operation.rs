@@ -23,6 +23,7 @@ const WRITTEN: &[&str] = &[
     "audit export",
     "audit verify",
     "backup",
+    "channel",
     "connector accept",
     "connector add",
     "connector list",
@@ -116,6 +117,9 @@ fn is_written(spec: &OperationSpec) -> bool {
     WRITTEN.iter().any(|written| *written == spec.command || *written == words)
 }
 
+/// The words of a search: they are typed one after another, as anywhere else.
+const WORDS: &str = "q";
+
 /// What can be typed, with a command for every operation.
 pub(crate) fn add_to(own: Command) -> Command {
     made().fold(own, |all, entry| {
@@ -170,7 +174,9 @@ fn build_argument(field: OperationField, in_path: &[&str]) -> Arg {
     let arg = Arg::new(field.name.clone())
         .help(field.description.unwrap_or_default().trim_end_matches('.').to_owned());
     let arg = arg.value_name(field.name.to_uppercase());
-    if is_positional {
+    if field.name == WORDS {
+        arg.value_name("WORD").num_args(1..).required(true)
+    } else if is_positional {
         arg.required(true)
     } else {
         arg.long(field.name.replace('_', "-")).required(field.is_required)
@@ -213,8 +219,9 @@ pub(crate) fn run(context: &CommandContext, entry: &ListedOperation, matches: &A
     let operator = operator.map_err(usage)?;
     let mut input = Map::new();
     for field in entry.fields() {
-        if let Some(text) = matches.get_one::<String>(&field.name) {
-            input.insert(field.name.clone(), parse_value(&field, text));
+        if let Some(words) = matches.get_many::<String>(&field.name) {
+            let text = words.map(String::as_str).collect::<Vec<_>>().join(" ");
+            input.insert(field.name.clone(), parse_value(&field, &text));
         }
     }
     let target = OperationTarget { of: &of, operator: operator.as_ref() };

@@ -86,8 +86,8 @@ fn settings(context: &CommandContext, arguments: &DemoArguments, place: &DemoFol
     config.store.owner_url = None;
     config.server.public_url = None;
     config.server.listen = arguments.listen.unwrap_or(SocketAddr::from(([127, 0, 0, 1], 0)));
-    // What is told here is told in words; lines of the log would stand between them.
-    "error".clone_into(&mut config.log.level);
+    // What is told here is told in words; other lines of the log than what would leave would stand between them.
+    "error,munshi_channels=info".clone_into(&mut config.log.level);
     Ok(config)
 }
 

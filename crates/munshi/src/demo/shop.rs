@@ -1,5 +1,6 @@
 //! The ready tenant of the ledger pack, with an owner and a history.
 
+use munshi_channels::{accounts, rows};
 use munshi_cli::context::CommandContext;
 use munshi_config::Config;
 use munshi_identity::{Person, Role, persons};
@@ -40,6 +41,7 @@ pub(super) async fn open(
     let db = ConfiguredDatabase::from_config(config)?.open().await?;
     let tenant = get_tenant(&db).await?;
     let owner = find_or_add_owner(&db, tenant.id, context.now()).await?;
+    declare_log(&db, tenant.id, context.now()).await?;
     fill(&db, &tenant, context.now(), days, seed).await?;
     let entries =
         db.read(tenant.id, balances::load_totals).await.map_err(|error| to_command_failure(&error))?.entries;
@@ -64,6 +66,18 @@ async fn find_or_add_owner(db: &Db, tenant: TenantId, now: Timestamp) -> Result<
         let owner = Person { role: Some(Role::Owner), ..Person::new(&IdGenerator::system(), OWNER, now) };
         persons::upsert(tx, &owner)?;
         Ok(owner.id)
+    };
+    db.write(tenant, unit).await.map_err(|error| CommandFailure::failed(error.to_string()))
+}
+
+/// What would leave is shown, and reaches nobody.
+async fn declare_log(db: &Db, tenant: TenantId, now: Timestamp) -> Result<()> {
+    let unit = move |tx: &mut Tx<'_>| -> Result<(), munshi_channels::Error> {
+        if rows::load_accounts(tx)?.0 == 0 {
+            let declared = accounts::parse("[shown]\nkind = \"log\"\n")?;
+            rows::save_accounts(tx, &declared, "demo", "", now)?;
+        }
+        Ok(())
     };
     db.write(tenant, unit).await.map_err(|error| CommandFailure::failed(error.to_string()))
 }

@@ -203,3 +203,39 @@ fn nobody_opens_for_themselves_what_the_policy_closes() {
     let shown = installation.json(&["policy", "show"]);
     assert_eq!((&shown["version"], &shown["policy"]["approvals"]), (&json!(3), &json!(null)), "{shown}");
 }
+
+#[test]
+fn only_an_owner_lets_messages_go_without_approval() {
+    let installation = Installation::migrated(DatabaseEngine::Sqlite);
+    write_folder(&installation, "tenants/shop");
+    installation.json(&["apply", "tenants/shop"]);
+    let add = |name: &str, role: &str| {
+        add_key(&installation, &[name, "--speaks-as", "person", "--role", role, "--area", "tiers"])
+    };
+    let (owner, admin) = (add("owner", "owner"), add("admin", "admin"));
+    let server = installation.serve();
+    let url = format!("http://{}", server.address);
+    let path = installation.folder().join("tenants/shop/policy.toml");
+    let apply = |key: &str, policy: &str| {
+        fs::write(&path, policy).unwrap();
+        with_key(&installation, &url, key, &["apply", "tenants/shop", "--json"])
+    };
+    let messages = |template: &str, per_day: u32| {
+        format!(
+            "[[messages]]\ntool = \"remind_by_template\"\ntemplate = \"{template}\"\naudience = \"contacts\"\n\
+             per_day = {per_day}\n"
+        )
+    };
+    let due = messages("payment-due", 10);
+    apply(&admin, &due).refused_as(7, "forbidden");
+    apply(&owner, &due).ok();
+    for wider in [messages("payment-due", 11), messages("other", 1), format!("{due}{}", messages("other", 1))]
+    {
+        apply(&admin, &wider).refused_as(7, "forbidden");
+    }
+    // The rest is theirs to change, and so is letting less go.
+    apply(&admin, &format!("{due}\n[approvals]\nhours = 3\n")).ok();
+    apply(&admin, &messages("payment-due", 5)).ok();
+    apply(&admin, &due).refused_as(7, "forbidden");
+    apply(&admin, "").ok();
+}

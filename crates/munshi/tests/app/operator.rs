@@ -10,12 +10,12 @@ use serde_json::json;
 use crate::app::support::{Installation, Running};
 
 /// The path of a link.
-fn path(link: &str) -> String {
+pub(crate) fn path(link: &str) -> String {
     format!("/account/{}", link.split_once("/account/").unwrap().1)
 }
 
 /// Sends a form as a page of this server would; gives the status and the whole answer.
-fn post(server: &Running, path: &str, form: &str) -> (u16, String) {
+pub(crate) fn post(server: &Running, path: &str, form: &str) -> (u16, String) {
     let host = server.address;
     let mut stream = TcpStream::connect(host).unwrap();
     let length = form.len();

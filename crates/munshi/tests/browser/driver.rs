@@ -170,6 +170,17 @@ impl Browser {
         (first, second)
     }
 
+    /// Closes a tab; another has to be shown next.
+    pub(crate) fn close(&self, tab: &str) {
+        self.show(tab);
+        self.call("DELETE", "/window", None);
+    }
+
+    /// Runs a script on every page of the tab that is shown, before any of the page's own.
+    pub(crate) fn before_each_page(&self, script: &str) {
+        self.tool("Page.addScriptToEvaluateOnNewDocument", &json!({ "source": script }));
+    }
+
     pub(crate) fn show(&self, tab: &str) {
         self.call("POST", "/window", Some(&json!({ "handle": tab })));
     }

@@ -106,6 +106,30 @@ fn find(node: &serde_json::Value) -> Option<i64> {
 }
 
 #[test]
+fn what_is_said_in_one_tab_of_a_site_stands_in_the_other() {
+    let shop = Shop::open("Meera", "We open at nine.", Duration::from_millis(5));
+    let site = site(shop.server.address);
+    let url = format!("http://site.example:{}/", site.port());
+    let browser = Browser::open(&url);
+    let open = || {
+        browser.until_spoken("Chat with Meera");
+        browser.run("document.querySelector('munshi-chat').show()", &json!([]));
+        browser.until_spoken("Write a message");
+    };
+    open();
+    browser.press(&format!("hello{ENTER}"));
+    browser.until_spoken("We open at nine.");
+    let (first, _second) = browser.new_tab(&url);
+    open();
+    browser.until_spoken("We open at nine.");
+    browser.press(&format!("and on Sundays{ENTER}"));
+    browser.until_spoken("and on Sundays");
+    browser.show(&first);
+    browser.until_spoken("and on Sundays");
+    assert_eq!(browser.complaints(), "", "the page's policy was not broken");
+}
+
+#[test]
 fn a_site_that_is_not_the_tenants_gets_no_widget() {
     let shop = Shop::open("Meera", "We open at nine.", Duration::from_millis(5));
     let site = site(shop.server.address);

@@ -3,10 +3,12 @@
 
 mod axe;
 mod chat;
+mod desk;
 mod driver;
 mod files;
 mod hostile;
+mod live;
 mod markup;
 mod shop;
 
-use crate::app::support;
+use crate::app::{operator, support};

@@ -2,6 +2,8 @@
 
 use std::time::Duration;
 
+use rustix::process::Signal;
+
 use crate::browser::driver::Browser;
 use crate::browser::support::{Installation, Running, Speaking};
 
@@ -10,7 +12,7 @@ pub(crate) const TAB: char = '\u{E004}';
 pub(crate) const ESCAPE: char = '\u{E00C}';
 
 pub(crate) struct Shop {
-    _installation: Installation,
+    pub(crate) installation: Installation,
     pub(crate) model: Speaking,
     pub(crate) server: Running,
 }
@@ -18,12 +20,23 @@ pub(crate) struct Shop {
 impl Shop {
     /// One whose persona has this name, and whose model says this, a word every so often.
     pub(crate) fn open(name: &str, reply: &str, pause: Duration) -> Self {
+        Self::open_with_join_window(name, reply, pause, Duration::ZERO)
+    }
+
+    /// The same where messages that come so close get one reply.
+    pub(crate) fn open_with_join_window(
+        name: &str,
+        reply: &str,
+        pause: Duration,
+        join_window: Duration,
+    ) -> Self {
         let model = Speaking::start(reply, pause);
         let installation = Installation::sqlite()
             .with("MUNSHI__MODELS__LOCAL__PROVIDER", "llamacpp")
             .with("MUNSHI__MODELS__LOCAL__MODEL", "small")
             .with("MUNSHI__MODELS__LOCAL__BASE_URL", format!("http://{}/v1", model.address))
-            .with("MUNSHI__ROUTES__DEFAULT", "local");
+            .with("MUNSHI__ROUTES__DEFAULT", "local")
+            .with("MUNSHI__RUNS__JOIN_WINDOW_MILLISECONDS", join_window.as_millis().to_string());
         installation.run(&["migrate"]).ok();
         let human = format!(
             "+++\nname = '{name}'\nidentity = '{name} keeps the books.'\n[speech]\nlanguages = [\"en\", \"hi\"]\nlock = \"open\"\n+++\n\nKind.\n"
@@ -46,7 +59,16 @@ impl Shop {
         }
         installation.run(&["apply", "shop"]).ok();
         let server = installation.serve();
-        Self { _installation: installation, model, server }
+        Self { installation, model, server }
+    }
+
+    /// Ends the server by a signal and starts another at the same address.
+    pub(crate) fn restart(&mut self, signal: Signal) {
+        self.server.signal(signal);
+        self.server.wait();
+        let mut command = self.installation.command(&["serve", "--json"]);
+        command.env("MUNSHI__SERVER__LISTEN", self.server.address.to_string());
+        self.server = Running::start(command, &self.installation.folder());
     }
 
     pub(crate) fn url(&self, path: &str) -> String {

@@ -1,6 +1,7 @@
 //! Saying yes or no.
 
 use munshi_agent::TurnEngine;
+use munshi_conversations::sessions;
 use munshi_identity::Principal;
 use munshi_identity::keys::KeySpeaker;
 use munshi_pack::operation::{OperationCaller, OperationError, OperationErrorCode};
@@ -61,6 +62,9 @@ pub(super) async fn answer(
             key: answerer.key,
             source: answerer.source,
         };
+        if asked.state == ApprovalStatus::Pending {
+            sessions::touch_asked(tx, asked.session, now)?;
+        }
         let outcome = approvals::answer(tx, &act_services, asked.id, &said, now)?;
         if let (ApprovalAnswerOutcome::NotYours { ask }, Some(name)) = (&outcome, &answerer.name) {
             let what = format!("{name} may not answer this approval; it is unchanged.");

@@ -5,6 +5,7 @@ use munshi_pack::operation::{
     CallerClass, ListView, Operation, OperationEffect, OperationError, OperationSpec, RouteMethod,
 };
 use munshi_safety::approvals::{self, ApprovalFilter};
+use munshi_types::{Id, SessionId};
 
 use super::ApprovalView;
 use super::find::is_reachable;
@@ -57,4 +58,23 @@ impl Operation<HouseServices> for ListApprovals {
         });
         read.await
     }
+}
+
+/// What somebody is asked in one session, newest first: however much is asked elsewhere.
+pub async fn list_pending_in(
+    call: &HouseCall,
+    session: SessionId,
+) -> Result<Vec<ApprovalView>, OperationError> {
+    call.caller.authorize(<ListApprovals as Operation<HouseServices>>::SPEC.needs)?;
+    let caller = call.caller.clone();
+    let read = call.read(move |tx| {
+        let mut found = Vec::new();
+        for approval in approvals::list_pending(tx, session.as_uuid())? {
+            if is_reachable(tx, &caller, &approval)? {
+                found.push(ApprovalView::load(tx, &caller, approval)?);
+            }
+        }
+        Ok(found)
+    });
+    read.await
 }

@@ -11,7 +11,7 @@ mod words;
 
 pub use answer::{resolve_outcome, resume_run};
 pub use grant::{GrantApproval, GrantApprovalInput, GrantCoverage};
-pub use list::{ListApprovals, ListApprovalsInput};
+pub use list::{ListApprovals, ListApprovalsInput, list_pending_in};
 pub use refuse::{RefuseApproval, RefuseApprovalInput};
 pub use show::{ApprovalInput, ShowApproval};
 pub use view::{AnsweredApprovalView, ApprovalState, ApprovalView};

@@ -24,9 +24,9 @@ pub struct ConsentView {
     /// The language of the words; null where the policy has one text for all.
     #[schema(example = "hi")]
     pub language: Option<String>,
-    /// The approval that asked for it.
-    #[schema(value_type = uuid::Uuid)]
-    pub approval: ApprovalId,
+    /// The approval that asked for it; null for `messages`, which somebody gives by proving an address or by START.
+    #[schema(value_type = Option<uuid::Uuid>)]
+    pub approval: Option<ApprovalId>,
     /// The message with which it was given; null where it was given on a page.
     #[schema(value_type = Option<uuid::Uuid>)]
     pub message: Option<MessageId>,

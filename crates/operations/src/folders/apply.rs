@@ -14,6 +14,7 @@ use super::files::{FolderInput, plan};
 use super::logins::PendingLogouts;
 use super::rules::{check_before_plan, check_change, check_note, check_plan};
 use super::secrets::mask_secrets;
+use crate::channels::CHANGED;
 use crate::connectors::{LOGGED_OUT, LOGOUT_REQUESTED};
 use crate::{HouseCall, HouseServices};
 
@@ -45,7 +46,7 @@ impl Operation<HouseServices> for ApplyFolder {
         noun: "folder",
         command: "folder",
         verb: "apply",
-        about: "Apply a tenant's folder: humans, teams, agents, bindings, policy and connectors. All of it is applied, or \
+        about: "Apply a tenant's folder: humans, teams, agents, bindings, policy, connectors and channels. All of it is applied, or \
                 nothing. New tenants, and connectors that start a program, are the keeper's alone.",
         needs: CallerClass::MemberOrKeeper(Area::Tiers, ApiAccess::Write),
         effect: OperationEffect::Write(&[
@@ -53,6 +54,7 @@ impl Operation<HouseServices> for ApplyFolder {
             "tier.changed",
             "policy.changed",
             "connectors.changed",
+            CHANGED,
             LOGOUT_REQUESTED,
             LOGGED_OUT,
         ]),

@@ -1,5 +1,6 @@
 //! A tenant's configuration as files. Who takes it out is written down.
 
+use munshi_channels::{accounts, rows as channel_rows};
 use munshi_connectors::entries::{self, ConnectorEntry};
 use munshi_connectors::rows;
 use munshi_identity::keys::{ApiAccess, Area};
@@ -15,8 +16,9 @@ use serde::{Deserialize, Serialize};
 use serde_json::json;
 use utoipa::ToSchema;
 
-use super::files::{CONNECTORS_FILE, FolderFileInput, POLICY_FILE};
-use super::rules::{check_reach, may_change_connectors};
+use super::files::{CHANNELS_FILE, CONNECTORS_FILE, FolderFileInput, POLICY_FILE};
+use super::rules::{check_reach, may_change_channels, may_change_connectors};
+use crate::channel_errors::convert_channel_error;
 use crate::connector_errors::convert_connector_error;
 use crate::{HouseCall, HouseServices};
 
@@ -32,11 +34,12 @@ pub struct ExportFolderInput {}
 pub struct ExportedFolderView {
     #[schema(value_type = String)]
     pub tenant: TenantName,
-    /// Active tiers at their version in force, the policy and the connectors.
+    /// Active tiers at their version in force, the policy, the connectors and the channels.
     pub files: Vec<FolderFileInput>,
     /// Files that a folder may have and this one has not, since nothing of the kind was stored.
     pub missing: Vec<String>,
-    /// Files that there are, for others than you: `connectors.toml` is for whoever may change connectors.
+    /// Files that there are, for others than you: `connectors.toml` is for whoever may change connectors, and `channels.toml` for
+    /// whoever may change channels.
     pub withheld: Vec<String>,
 }
 
@@ -51,7 +54,7 @@ impl Operation<HouseServices> for ExportFolder {
         noun: "folder",
         command: "folder",
         verb: "export",
-        about: "Export a tenant's tiers, policy and connectors as files. The export is written to the audit log.",
+        about: "Export a tenant's tiers, policy, connectors and channels as files. The export is written to the audit log.",
         needs: CallerClass::Member(Area::Tiers, ApiAccess::Write),
         effect: OperationEffect::AuditedRead(&["tenant.exported"]),
         method: RouteMethod::Get,
@@ -62,6 +65,7 @@ impl Operation<HouseServices> for ExportFolder {
         check_reach(&call.caller)?;
         let (tenant, shows_connectors) =
             (call.tenant.name.clone(), may_change_connectors(&call.caller).is_ok());
+        let shows_channels = may_change_channels(&call.caller).is_ok();
         let shows_secrets = call.caller.is_keeper();
         call.read_audited(move |tx| {
             let tiers = history::list_stored(tx)?;
@@ -75,10 +79,15 @@ impl Operation<HouseServices> for ExportFolder {
             let (mut missing, mut withheld) = (Vec::new(), Vec::new());
             let (connectors, holds_secrets) = render_connectors(tx)?;
             let withholds = !shows_connectors || (holds_secrets && !shows_secrets);
-            for (path, text) in [(POLICY_FILE, render_policy(tx)?), (CONNECTORS_FILE, connectors)] {
+            let rest = [
+                (POLICY_FILE, render_policy(tx)?, false),
+                (CONNECTORS_FILE, connectors, withholds),
+                (CHANNELS_FILE, render_channels(tx)?, !shows_channels),
+            ];
+            for (path, text, is_withheld) in rest {
                 match text {
                     None => missing.push(path.to_owned()),
-                    Some(_) if path == CONNECTORS_FILE && withholds => withheld.push(path.to_owned()),
+                    Some(_) if is_withheld => withheld.push(path.to_owned()),
                     Some(text) => all.push(FolderFileInput { path: path.to_owned(), text }),
                 }
             }
@@ -101,4 +110,11 @@ fn render_connectors(tx: &mut Tx<'_>) -> Result<(Option<String>, bool), Operatio
     let (version, stored) = rows::load_entries(tx).map_err(convert_connector_error)?;
     let text = (version > 0).then(|| entries::to_toml(&stored)).transpose();
     Ok((text.map_err(convert_connector_error)?, stored.0.values().any(ConnectorEntry::holds_plain_values)))
+}
+
+/// Secrets stand in it by their names alone.
+fn render_channels(tx: &mut Tx<'_>) -> Result<Option<String>, OperationError> {
+    let (version, stored) = channel_rows::load_accounts(tx).map_err(convert_channel_error)?;
+    let text = (version > 0).then(|| accounts::to_toml(&stored)).transpose();
+    text.map_err(convert_channel_error)
 }

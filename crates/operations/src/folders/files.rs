@@ -13,6 +13,7 @@ use crate::HouseCall;
 
 pub const POLICY_FILE: &str = "policy.toml";
 pub const CONNECTORS_FILE: &str = "connectors.toml";
+pub const CHANNELS_FILE: &str = "channels.toml";
 
 const MOST_FOLDERS: usize = 1_000;
 const MOST_FILES: usize = 20_000;

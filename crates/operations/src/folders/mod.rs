@@ -16,6 +16,6 @@ mod secrets;
 pub use apply::{ApplyFolder, ApplyFolderInput};
 pub use diff::{DiffFolder, DiffFolderInput, FolderPlansView};
 pub use export::{ExportFolder, ExportFolderInput, ExportedFolderView};
-pub use files::{CONNECTORS_FILE, FolderFileInput, FolderInput, POLICY_FILE};
+pub use files::{CHANNELS_FILE, CONNECTORS_FILE, FolderFileInput, FolderInput, POLICY_FILE};
 pub use logins::RevokedFolderLoginView;
 pub(crate) use rules::{check_change, check_note, check_reach, check_tiers};

@@ -2,25 +2,30 @@
 
 use std::collections::BTreeMap;
 
+use munshi_channels::accounts::{self, ChannelAccounts};
+use munshi_channels::rows as channel_rows;
 use munshi_connectors::entries::{self, ConnectorEntries, ConnectorEntry};
 use munshi_connectors::rows;
 use munshi_identity::keys::{ApiAccess, ApiCaller, Area, KeySpeaker};
 use munshi_identity::{Role, authorize};
 use munshi_pack::operation::{CallerClass, OperationCaller, OperationError, OperationErrorCode};
-use munshi_safety::policy::{self, Policy};
+use munshi_safety::policy::{self, AuthorisedTemplate, Policy};
 use munshi_store::{PlatformTx, Tx, tenants};
 use munshi_tiers::{ApplyPlan, ExtensionChange};
 use munshi_types::Reach;
 use munshi_types::tier::{RoutingKeyKind, TierKind};
 use serde_json::Value;
 
-use super::files::{CONNECTORS_FILE, FolderInput};
+use super::files::{CHANNELS_FILE, CONNECTORS_FILE, FolderInput};
+use crate::channel_errors::convert_channel_error;
+use crate::channels::check_account;
 use crate::connector_errors::convert_connector_error;
 use crate::connectors::check_transport;
 use crate::{ConnectorRules, HouseCall};
 
 /// What the files are called in a plan.
 pub(super) const CONNECTORS: &str = "connectors";
+const CHANNELS: &str = "channels";
 const POLICY: &str = "policy";
 /// What a role is allowed or denied where the policy is meant.
 const POLICY_SCOPE: &str = "policy.change";
@@ -94,16 +99,28 @@ pub(crate) fn check_note(note: Option<String>) -> Result<Option<String>, Operati
 
 /// Whether the caller may see and change connectors.
 pub(super) fn may_change_connectors(caller: &OperationCaller) -> Result<(), OperationError> {
+    may_change(caller, Area::Connectors)
+}
+
+/// The same of channels.
+pub(super) fn may_change_channels(caller: &OperationCaller) -> Result<(), OperationError> {
+    may_change(caller, Area::Channels)
+}
+
+fn may_change(caller: &OperationCaller, area: Area) -> Result<(), OperationError> {
     match caller.is_keeper() {
         true => Ok(()),
-        false => caller.authorize(CallerClass::Member(Area::Connectors, ApiAccess::Write)),
+        false => caller.authorize(CallerClass::Member(area, ApiAccess::Write)),
     }
 }
 
-/// A plan tells of what is stored: of connectors whoever may change them hears it, and nobody else.
+/// A plan tells of what is stored: of connectors and channels whoever may change them hears it, and nobody else.
 fn check_access(caller: &OperationCaller, folders: &[FolderInput]) -> Result<(), OperationError> {
-    let named = folders.iter().flat_map(|folder| &folder.files).any(|file| file.path == CONNECTORS_FILE);
-    if named { may_change_connectors(caller) } else { Ok(()) }
+    let is_named = |name: &str| folders.iter().flat_map(|folder| &folder.files).any(|file| file.path == name);
+    if is_named(CONNECTORS_FILE) {
+        may_change_connectors(caller)?;
+    }
+    if is_named(CHANNELS_FILE) { may_change_channels(caller) } else { Ok(()) }
 }
 
 /// Whether the caller may do all of a plan. Looks at what is stored in the transaction that changes it.
@@ -126,6 +143,10 @@ pub(super) fn check_plan(
                 let next = parse_entries(change)?;
                 tx.as_tenant(tenant.id, |tx| check_connectors(tx, caller, rules, &next))?;
             }
+            CHANNELS => {
+                let next = parse_accounts(change)?;
+                tx.as_tenant(tenant.id, |tx| check_channels(tx, caller, rules, &next))?;
+            }
             other => return Err(forbidden(format!("Only whoever keeps this installation changes {other}."))),
         }
     }
@@ -147,7 +168,20 @@ fn check_policy(
         return Err(forbidden("Only an owner changes what the policy says of roles.")
             .hint("Leave [roles] as it is, or ask an owner of the workspace."));
     }
+    if authorises_more(&stored, &next) && caller.role() != Some(Role::Owner) {
+        return Err(forbidden("Only an owner lets messages go without approval.")
+            .hint("Add nothing to [[messages]], or ask an owner of the workspace."));
+    }
     Ok(())
+}
+
+/// Whether more messages go unasked by one policy than by another: another template or audience, or more of them in a day.
+fn authorises_more(stored: &Policy, next: &Policy) -> bool {
+    let covers = |known: &AuthorisedTemplate, one: &AuthorisedTemplate| {
+        (&known.tool, &known.template, &known.audience) == (&one.tool, &one.template, &one.audience)
+            && one.per_day() <= known.per_day()
+    };
+    next.messages.iter().any(|one| !stored.messages.iter().any(|known| covers(known, one)))
 }
 
 /// What works on the machine itself is the keeper's alone, and so is whatever a connector may not be declared with.
@@ -177,6 +211,19 @@ fn check_connectors(
     })
 }
 
+/// What changes is looked at as if it were added; what stays was looked at before.
+fn check_channels(
+    tx: &mut Tx<'_>,
+    caller: &OperationCaller,
+    rules: &ConnectorRules,
+    next: &ChannelAccounts,
+) -> Result<(), OperationError> {
+    may_change_channels(caller)?;
+    let (_, stored) = channel_rows::load_accounts(tx).map_err(convert_channel_error)?;
+    let mut changed = next.0.iter().filter(|(name, account)| stored.0.get(*name) != Some(*account));
+    changed.try_for_each(|(_, account)| check_account(caller, rules, account))
+}
+
 /// The same before anything is planned: a plan looks at the files that a connector names.
 pub(super) async fn check_before_plan(
     call: &HouseCall,
@@ -187,16 +234,29 @@ pub(super) async fn check_before_plan(
         return Ok(());
     }
     let rules = call.services.parts.connector_rules()?;
-    for file in folders.iter().flat_map(|folder| &folder.files).filter(|file| file.path == CONNECTORS_FILE) {
-        // What can't be read is told with its place, when it is planned.
-        let Ok(next) = entries::parse(&file.text) else { continue };
+    // What can't be read is told with its place, when it is planned.
+    for file in folders.iter().flat_map(|folder| &folder.files) {
         let (caller, rules) = (call.caller.clone(), rules.clone());
-        call.read(move |tx| check_connectors(tx, &caller, &rules, &next)).await?;
+        match file.path.as_str() {
+            CONNECTORS_FILE => {
+                let Ok(next) = entries::parse(&file.text) else { continue };
+                call.read(move |tx| check_connectors(tx, &caller, &rules, &next)).await?;
+            }
+            CHANNELS_FILE => {
+                let Ok(next) = accounts::parse(&file.text) else { continue };
+                call.read(move |tx| check_channels(tx, &caller, &rules, &next)).await?;
+            }
+            _ => {}
+        }
     }
     Ok(())
 }
 
 /// What a file that is to be applied declares.
 pub(super) fn parse_entries(change: &ExtensionChange) -> Result<ConnectorEntries, OperationError> {
+    serde_json::from_value(Value::Object(change.body.clone())).map_err(OperationError::internal)
+}
+
+fn parse_accounts(change: &ExtensionChange) -> Result<ChannelAccounts, OperationError> {
     serde_json::from_value(Value::Object(change.body.clone())).map_err(OperationError::internal)
 }

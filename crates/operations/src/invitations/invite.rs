@@ -11,7 +11,9 @@ use serde::{Deserialize, Serialize};
 use serde_json::json;
 use utoipa::ToSchema;
 
-use crate::operators::{LinkRequest, OneTimeLinkView, check_may_let_in, check_role_grant};
+use crate::operators::{
+    LinkRequest, MailedLink, OneTimeLinkView, check_may_let_in, check_role_grant, deliver_link,
+};
 use crate::{HouseCall, HouseServices};
 
 #[derive(Clone, Debug, Serialize, Deserialize, ToSchema)]
@@ -24,6 +26,8 @@ pub struct InviteOperatorInput {
     /// At most your own.
     #[schema(value_type = crate::schemas::RoleSchema)]
     pub role: Role,
+    /// Show the link here, also where it could go by mail.
+    pub show: Option<bool>,
 }
 
 pub struct InviteOperator;
@@ -37,9 +41,10 @@ impl Operation<HouseServices> for InviteOperator {
         noun: "operator",
         command: "operator",
         verb: "invite",
-        about: "Create a one-time link that invites somebody as operator of a tenant. It is shown only once.",
+        about: "Create a one-time link that invites somebody as operator of a tenant. It goes to them by mail \
+                where there is an account for mail; else it is shown, only once.",
         needs: CallerClass::Member(Area::Operators, ApiAccess::Write),
-        effect: OperationEffect::Write(&["link.made"]),
+        effect: OperationEffect::Write(&["link.made", "link.mailed"]),
         method: RouteMethod::Create,
         path: "/v1/invitations",
     };
@@ -51,13 +56,14 @@ impl Operation<HouseServices> for InviteOperator {
         check_role_grant(&call.caller, input.role)?;
         let (tenant, role) = (call.tenant.id, input.role);
         let (request, life) = (LinkRequest::new(call), call.services.parts.invitation_life());
+        let show = input.show;
         let email = input.email.trim().to_lowercase();
+        let place = InvitationScope::Workspace { tenant, role };
         let made = call.write_platform(OPERATORS, move |tx| {
-            let place = InvitationScope::Workspace { tenant, role };
             let purpose = LinkPurpose::Invitation { email: input.email, place };
             let payload = json!({ "kind": "invitation", "role": role });
             request.make(tx, &purpose, (life, Some(email)), (vec![tenant], payload))
         });
-        made.await
+        deliver_link(call, made.await?, MailedLink::Invitation(place), show).await
     }
 }

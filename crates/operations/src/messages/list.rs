@@ -2,12 +2,14 @@
 
 use munshi_blobs::references::parse_reference;
 use munshi_conversations::messages::{self, Message};
+use munshi_conversations::outbox::{self, OutboxHold, OutboxState, OutboxView};
 use munshi_identity::keys::{ApiAccess, Area};
 use munshi_pack::operation::{
     CallerClass, ListView, Operation, OperationEffect, OperationError, OperationSpec, RouteMethod,
 };
+use munshi_store::Tx;
 use munshi_types::tier::LanguageCode;
-use munshi_types::{BlobId, MessageId, RunId, SessionId, Timestamp};
+use munshi_types::{BlobId, MessageId, PersonId, RunId, SessionId, Timestamp};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
@@ -24,9 +26,13 @@ pub struct MessageView {
     pub number: i64,
     #[schema(value_type = uuid::Uuid)]
     pub run: RunId,
-    /// `person` or `persona`.
+    /// `person`, `persona`, or `colleague` for a person of the business.
     #[schema(example = "person")]
     pub speaker: String,
+    /// The person of the business who wrote it, if one did.
+    #[serde(default)]
+    #[schema(value_type = Option<uuid::Uuid>)]
+    pub colleague: Option<PersonId>,
     #[schema(example = "api")]
     pub channel: String,
     /// The sender's own id for it.
@@ -40,8 +46,50 @@ pub struct MessageView {
     #[schema(example = "whole")]
     pub standing: String,
     pub suggestions: Vec<String>,
+    /// How far what a colleague wrote has come on the channel where the person is met; none for other messages, and where they come and
+    /// look.
+    #[serde(default)]
+    pub delivery: Option<MessageDeliveryView>,
     #[schema(value_type = String, format = DateTime)]
     pub said_at: Timestamp,
+}
+
+/// How far a message has come on its way out.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
+#[schema(as = MessageDelivery)]
+pub struct MessageDeliveryView {
+    #[schema(value_type = crate::schemas::OutboxStateSchema)]
+    pub state: OutboxState,
+    /// When it may leave.
+    #[schema(value_type = Option<String>, format = DateTime)]
+    pub not_before: Option<Timestamp>,
+    /// Why not sooner: `time` that was asked for, a `limit` of the channel, or quiet `hours` of the recipient.
+    #[schema(value_type = Option<String>, example = "hours")]
+    pub waits_for: Option<OutboxHold>,
+    /// Why it has not left, or what is not known.
+    pub detail: Option<String>,
+}
+
+impl MessageView {
+    /// With how far it has come, where a colleague wrote it.
+    pub(crate) fn load(tx: &mut Tx<'_>, message: Message) -> munshi_store::Result<Self> {
+        let row = match message.speaker.colleague() {
+            Some(_) => outbox::find(tx, message.id)?,
+            None => None,
+        };
+        Ok(Self::with_delivery(message, row))
+    }
+
+    /// The same for whoever has read that by themselves.
+    pub fn with_delivery(message: Message, row: Option<OutboxView>) -> Self {
+        let delivery = row.map(|row| MessageDeliveryView {
+            state: row.state,
+            not_before: row.not_before,
+            waits_for: row.waits_for,
+            detail: row.detail,
+        });
+        Self { delivery, ..message.into() }
+    }
 }
 
 /// A file that a message carries.
@@ -68,6 +116,7 @@ impl From<Message> for MessageView {
             number: message.number,
             run: message.run,
             speaker: message.speaker.as_str().to_owned(),
+            colleague: message.speaker.colleague(),
             channel: message.channel.as_str().to_owned(),
             message_id: message.outside_id,
             text: message.text,
@@ -75,6 +124,7 @@ impl From<Message> for MessageView {
             language: message.language,
             standing: message.standing.as_str().to_owned(),
             suggestions: message.suggestions,
+            delivery: None,
             said_at: message.said_at,
         }
     }
@@ -116,8 +166,14 @@ impl Operation<HouseServices> for ListMessages {
         let request = input.page().page_request()?;
         let page = call.read_audited(move |tx| {
             let session = sessions::find_opened(tx, &caller, input.id)?;
-            Ok(messages::list(tx, session.id, &request)?)
+            let page = messages::list(tx, session.id, &request)?;
+            let next = page.next_cursor().map(|next| next.to_string());
+            let mut items = Vec::with_capacity(page.items.len());
+            for message in page.items {
+                items.push(MessageView::load(tx, message)?);
+            }
+            Ok(ListView { items, next })
         });
-        Ok(ListView::from_page(page.await?, |message| Some(message.into())))
+        page.await
     }
 }

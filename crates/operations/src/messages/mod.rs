@@ -3,5 +3,5 @@
 mod list;
 mod search;
 
-pub use list::{AttachedFileView, ListMessages, ListMessagesInput, MessageView};
+pub use list::{AttachedFileView, ListMessages, ListMessagesInput, MessageDeliveryView, MessageView};
 pub use search::{MessageHitView, SearchMessages, SearchMessagesInput};

@@ -54,7 +54,7 @@ pub struct SearchMessagesInput {
 pub struct MessageHitView {
     #[schema(value_type = String, format = DateTime)]
     pub said_at: Timestamp,
-    /// `person` or `persona`.
+    /// `person`, `persona`, or `colleague` for a person of the business.
     #[schema(example = "person")]
     pub speaker: String,
     /// What stands around the first word.

@@ -13,6 +13,7 @@ use serde_json::json;
 use utoipa::ToSchema;
 
 use super::OneTimeLinkView;
+use super::mailing::{MailedLink, deliver_link};
 use super::rules::{LinkRequest, build_authority, check_may_let_in, find_anywhere, find_managed};
 use crate::{HouseCall, HouseServices};
 
@@ -24,10 +25,20 @@ pub struct OperatorInput {
     pub id: String,
 }
 
+/// The operator that is locked out.
+#[derive(Clone, Debug, Serialize, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub struct LinkOperatorInput {
+    /// The operator: their id or e-mail.
+    pub id: String,
+    /// Show the link here, also where it could go by mail.
+    pub show: Option<bool>,
+}
+
 pub struct LinkOperator;
 
 impl Operation<HouseServices> for LinkOperator {
-    type Input = OperatorInput;
+    type Input = LinkOperatorInput;
     type View = OneTimeLinkView;
 
     const SPEC: OperationSpec = OperationSpec {
@@ -36,17 +47,19 @@ impl Operation<HouseServices> for LinkOperator {
         command: "operator",
         verb: "link",
         about: "Create a one-time link with which an operator chooses another password. It opens the whole account, so \
-                every role it has must be one that you could give. It is shown only once.",
+                every role it has must be one that you could give. It goes to them by mail where there is an account for \
+                mail; else it is shown, only once.",
         needs: CallerClass::MemberOrKeeper(Area::Operators, ApiAccess::Write),
-        effect: OperationEffect::Write(&["link.made"]),
+        effect: OperationEffect::Write(&["link.made", "link.mailed"]),
         method: RouteMethod::Create,
         path: "/v1/operators/{id}/link",
     };
 
     const KEEPS_VIEW: bool = false;
 
-    async fn run(call: &HouseCall, input: OperatorInput) -> Result<OneTimeLinkView, OperationError> {
+    async fn run(call: &HouseCall, input: LinkOperatorInput) -> Result<OneTimeLinkView, OperationError> {
         check_may_let_in(&call.caller)?;
+        let show = input.show;
         let (caller, tenant, request) = (call.caller.clone(), call.tenant.clone(), LinkRequest::new(call));
         let made = call.write_platform(OPERATORS, move |tx| {
             if tenant.is_installation() {
@@ -61,7 +74,7 @@ impl Operation<HouseServices> for LinkOperator {
             }
             recover(tx, &request, operator, vec![tenant.id])
         });
-        made.await
+        deliver_link(call, made.await?, MailedLink::Recovery, show).await
     }
 }
 

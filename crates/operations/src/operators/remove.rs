@@ -1,6 +1,6 @@
 //! Closes an account for good.
 
-use munshi_identity::operators::{self, OPERATORS};
+use munshi_identity::operators::{self, OPERATORS, roles};
 use munshi_pack::operation::{
     CallerClass, Operation, OperationEffect, OperationError, OperationSpec, RouteMethod,
 };
@@ -10,7 +10,7 @@ use serde_json::json;
 use utoipa::ToSchema;
 
 use super::OperatorInput;
-use super::rules::{find_anywhere, list_chains, list_tenants, note_revoked_keys};
+use super::rules::{end_operator_holds, find_anywhere, list_chains, list_tenants, note_revoked_keys};
 use crate::{HouseCall, HouseServices};
 
 /// A closed account.
@@ -37,7 +37,7 @@ impl Operation<HouseServices> for RemoveOperator {
         verb: "remove",
         about: "Delete an operator's account permanently, with its roles, links and keys.",
         needs: CallerClass::Keeper,
-        effect: OperationEffect::Write(&["operator.removed", "api_key.revoked"]),
+        effect: OperationEffect::Write(&["operator.removed", "api_key.revoked", "conversation.given_back"]),
         method: RouteMethod::Post,
         path: "/v1/operators/{id}/remove",
     };
@@ -47,7 +47,11 @@ impl Operation<HouseServices> for RemoveOperator {
         let removed = call.write_platform(OPERATORS, move |tx| {
             let operator = find_anywhere(tx, &input.id)?;
             let chains = list_chains(list_tenants(tx, &operator)?);
+            let workspaces = roles::list_workspaces(tx, &operator)?;
             let keys = operators::remove(tx, operator.id, now)?.unwrap_or_default();
+            for workspace in workspaces {
+                end_operator_holds(tx, (operator.id, workspace.tenant.id), now)?;
+            }
             let payload = json!({ "keeper": operator.keeper });
             tx.note(chains, "operator.removed", operator.id.to_string(), payload);
             let revoked = note_revoked_keys(tx, &known, keys);

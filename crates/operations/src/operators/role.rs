@@ -12,7 +12,9 @@ use serde::{Deserialize, Serialize};
 use serde_json::json;
 use utoipa::ToSchema;
 
-use super::rules::{check_may_let_in, check_role_grant, find_managed, list_chains, note_revoked_keys};
+use super::rules::{
+    check_may_let_in, check_role_grant, end_operator_holds, find_managed, list_chains, note_revoked_keys,
+};
 use crate::{HouseCall, HouseServices};
 
 /// What is said where a tenant would be left without an owner.
@@ -95,7 +97,11 @@ impl Operation<HouseServices> for SetOperatorRole {
         about: "Give an operator another role in a tenant, or none. Their browsers are signed out. If they lose rights, \
                 the links and keys they created there are revoked.",
         needs: CallerClass::Member(Area::Operators, ApiAccess::Write),
-        effect: OperationEffect::Write(&["operator.role_changed", "api_key.revoked"]),
+        effect: OperationEffect::Write(&[
+            "operator.role_changed",
+            "api_key.revoked",
+            "conversation.given_back",
+        ]),
         method: RouteMethod::Patch,
         path: "/v1/operators/{id}",
     };
@@ -125,6 +131,7 @@ impl Operation<HouseServices> for SetOperatorRole {
                 let chains = list_chains([tenant.id]);
                 tx.note(chains, "operator.role_changed", operator.id.to_string(), payload);
             }
+            end_operator_holds(tx, (operator.id, tenant.id), now)?;
             let lost = change.revoked.into_iter().map(|key| (tenant.id, key)).collect();
             Ok(ChangedOperatorView {
                 id: operator.id,

@@ -6,14 +6,15 @@ use std::time::Duration;
 use munshi_identity::keys::{ApiKeyCache, ApiKeyRecord, KeySpeaker, render_keeper_maker};
 use munshi_identity::links::{self, LinkPurpose, NewOneTimeLink};
 use munshi_identity::operators::{self, Operator, OperatorAuthority, roles};
-use munshi_identity::{Role, SecretToken};
+use munshi_identity::{Role, SecretToken, persons};
 use munshi_pack::operation::{OperationCaller, OperationError, OperationErrorCode};
 use munshi_store::{PlatformAdminTx, PlatformTx};
-use munshi_types::{IdGenerator, Random, Tenant, TenantId, Timestamp};
+use munshi_types::{IdGenerator, OperatorId, Random, Tenant, TenantId, Timestamp};
 use serde_json::{Value, json};
 
-use super::OneTimeLinkView;
+use super::{LinkDelivery, OneTimeLinkView};
 use crate::HouseCall;
+use crate::holds::end_holds;
 
 /// Programs let nobody in and change no roles: they could make themselves the person that confirms what they write.
 pub(crate) fn check_may_let_in(caller: &OperationCaller) -> Result<(), OperationError> {
@@ -122,7 +123,15 @@ impl LinkRequest {
         let new = NewOneTimeLink { purpose, made_by: &made_by, life };
         let (link, token) = links::make(tx, &self.ids, self.random.as_ref(), &new, self.now)?;
         tx.note(list_chains(chains), "link.made", link.id.to_string(), payload);
-        Ok(OneTimeLinkView { id: link.id, email, link: self.render_url(&token), ends_at: link.ends_at })
+        Ok(OneTimeLinkView {
+            id: link.id,
+            email,
+            link: Some(self.render_url(&token)),
+            delivery: LinkDelivery::Shown,
+            sent_to: None,
+            not_mailed: None,
+            ends_at: link.ends_at,
+        })
     }
 
     fn render_url(&self, token: &SecretToken) -> String {
@@ -131,7 +140,7 @@ impl LinkRequest {
 }
 
 /// By whom a link is good.
-fn render_maker(caller: &OperationCaller) -> String {
+pub(super) fn render_maker(caller: &OperationCaller) -> String {
     let Some(asking) = caller.api_caller() else { return caller.actor().id.clone() };
     match asking.operator {
         Some(operator) => links::render_maker(operator),
@@ -154,6 +163,18 @@ pub(super) fn list_tenants(
     operator: &Operator,
 ) -> Result<Vec<TenantId>, OperationError> {
     Ok(roles::list(tx, operator.id)?.into_iter().map(|(tenant, _)| tenant).collect())
+}
+
+/// Gives back in a tenant what an operator has in hand there, where they may join no conversation any more.
+pub(super) fn end_operator_holds(
+    tx: &mut PlatformAdminTx<'_, '_>,
+    (operator, tenant): (OperatorId, TenantId),
+    now: Timestamp,
+) -> Result<(), OperationError> {
+    tx.as_tenant(tenant, |tx| match persons::find_of_operator(tx, operator)? {
+        Some(person) => end_holds(tx, &person, now),
+        None => Ok(()),
+    })
 }
 
 /// Tells of keys that went with the role or the account of whoever made them; gives their names.

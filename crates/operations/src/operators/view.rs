@@ -60,8 +60,28 @@ pub struct OneTimeLinkView {
     pub id: LinkId,
     /// Whom it is for; none for the first operator, who chooses it.
     pub email: Option<String>,
-    /// The link itself. It works once and is not shown again.
-    pub link: String,
+    /// The link itself. It works once and is not shown again. Null where it went by mail to whom it is for.
+    pub link: Option<String>,
+    #[serde(default)]
+    pub delivery: LinkDelivery,
+    /// To which address it went, without most of its name.
+    #[schema(example = "m…@shop.example")]
+    pub sent_to: Option<String>,
+    /// Why it did not go by mail, though there is an account for mail: then it is shown.
+    pub not_mailed: Option<String>,
     #[schema(value_type = String, format = DateTime)]
     pub ends_at: Timestamp,
+}
+
+/// How a one-time link reaches whom it is for.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum LinkDelivery {
+    /// It is shown here, to be passed on.
+    #[default]
+    Shown,
+    /// It went by mail.
+    Mailed,
+    /// It may have gone by mail: nobody knows. A new one ends it.
+    Unknown,
 }

@@ -11,6 +11,7 @@ use utoipa::ToSchema;
 
 use super::rules::{check_last_owner, check_role_change, lock_covered, revoke_keys};
 use super::{PersonInput, PersonView};
+use crate::holds::end_holds;
 use crate::{HouseCall, HouseServices};
 
 /// Somebody who has left.
@@ -36,7 +37,7 @@ impl Operation<HouseServices> for LeavePerson {
         verb: "leave",
         about: "Mark a person as left; they lose all access. The last owner can't leave.",
         needs: CallerClass::Member(Area::Persons, ApiAccess::Write),
-        effect: OperationEffect::Write(&["person.left", "api_key.revoked"]),
+        effect: OperationEffect::Write(&["person.left", "api_key.revoked", "conversation.given_back"]),
         method: RouteMethod::Post,
         path: "/v1/persons/{id}/leave",
     };
@@ -57,6 +58,7 @@ impl Operation<HouseServices> for LeavePerson {
             persons::save(tx, &person, &[])?;
             tx.note("person.left", person.id.to_string(), json!({ "role": person.role }));
             revoke_keys(tx, &known, &before, &person, now)?;
+            end_holds(tx, &person, now)?;
             Ok(LeftPersonView { person: PersonView::load(tx, person)?, changed: true })
         });
         left.await

@@ -73,7 +73,7 @@ pub(super) fn check_scope_change(caller: &OperationCaller) -> Result<(), Operati
     Err(OperationError::new(OperationErrorCode::Forbidden, what).hint("Ask an owner of the workspace."))
 }
 
-fn check_not_program(caller: &OperationCaller, what: &str) -> Result<(), OperationError> {
+pub(super) fn check_not_program(caller: &OperationCaller, what: &str) -> Result<(), OperationError> {
     if caller.speaks_as() != KeySpeaker::Program {
         return Ok(());
     }

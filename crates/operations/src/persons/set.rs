@@ -17,6 +17,7 @@ use super::rules::{
     GivenAddresses, call_by_name, check_addresses_free, check_last_owner, check_member_address,
     check_role_change, check_scope_change, lock_covered, parse_language, parse_name, parse_tags, revoke_keys,
 };
+use crate::holds::end_holds;
 use crate::{HouseCall, HouseServices};
 
 /// Fields to update; omitted fields are unchanged.
@@ -137,6 +138,7 @@ impl Operation<HouseServices> for SetPerson {
             "person.role_changed",
             "person.returned",
             "api_key.revoked",
+            "conversation.given_back",
         ]),
         method: RouteMethod::Patch,
         path: "/v1/persons/{id}",
@@ -160,6 +162,9 @@ impl Operation<HouseServices> for SetPerson {
             }
             note(tx, &before, &after, &changed);
             revoke_keys(tx, &known, &before, &after, now)?;
+            if before.role != after.role || before.left_at != after.left_at {
+                end_holds(tx, &after, now)?;
+            }
             let changed = changed.into_iter().map(str::to_owned).collect();
             // Whoever has an address that proves something is no visitor.
             let after = persons::find(tx, after.id)?.unwrap_or(after);

@@ -104,11 +104,15 @@ impl RunHaltView {
             | HaltReason::RunSpent(what)
             | HaltReason::Stuck(what)
             | HaltReason::RefusedAtDoor(what) => Some(what.clone()),
+            HaltReason::Joined(run) => Some(run.to_string()),
             // What broke of ours is for the log.
             HaltReason::ToolCap
             | HaltReason::NoModel(_)
             | HaltReason::Cancelled
+            | HaltReason::Held
             | HaltReason::PersonGone
+            | HaltReason::OptedOut
+            | HaltReason::OptedIn
             | HaltReason::Broken(_) => None,
         };
         Self { code: halt.code().to_owned(), detail }

@@ -1,11 +1,12 @@
 //! Conversations, the last spoken in first.
 
+use munshi_conversations::session_waits;
 use munshi_conversations::sessions::{self, Session, SessionFilter};
 use munshi_identity::keys::{ApiAccess, Area};
 use munshi_pack::operation::{
     CallerClass, ListView, Operation, OperationEffect, OperationError, OperationSpec, RouteMethod,
 };
-use munshi_types::{BindingId, PersonId};
+use munshi_types::{BindingId, PersonId, SessionId};
 
 use super::SessionView;
 use crate::list_input::list_input;
@@ -34,7 +35,7 @@ impl Operation<HouseServices> for ListSessions {
         noun: "session",
         command: "sessions",
         verb: "list",
-        about: "List sessions, most recently active first.",
+        about: "List sessions, most recently active first, each with since when somebody waits for an answer and how much you have not read.",
         needs: CallerClass::Member(Area::Sessions, ApiAccess::Read),
         effect: OperationEffect::Read,
         method: RouteMethod::Get,
@@ -51,10 +52,18 @@ impl Operation<HouseServices> for ListSessions {
             (None, None) => SessionFilter::All,
         };
         let request = input.page().page_request()?;
-        let page = call.read(move |tx| Ok(sessions::list(tx, wanted, &request)?)).await?;
+        let reader = call.caller.person();
+        let found = call.read(move |tx| {
+            let page = sessions::list(tx, wanted, &request)?;
+            let ids: Vec<SessionId> = page.items.iter().map(|session| session.id).collect();
+            let attention = session_waits::load_attention(tx, reader, &ids)?;
+            Ok((page, attention))
+        });
+        let (page, attention) = found.await?;
         Ok(ListView::from_page(page, |session: Session| {
             let fits = input.binding.is_none_or(|binding| session.binding == binding);
-            (fits && call.caller.reaches(session.binding)).then(|| session.into())
+            let attention = attention.get(&session.id).copied().unwrap_or_default();
+            (fits && call.caller.reaches(session.binding)).then(|| SessionView::new(session, attention))
         }))
     }
 }

@@ -14,6 +14,8 @@ use munshi_store::{AdminTx, Tx};
 use munshi_types::SessionId;
 use serde_json::json;
 
+use crate::HouseCall;
+
 /// The same for whoever reads what was said in it; the audit notes who opened somebody else's.
 pub(crate) fn find_opened(
     tx: &mut AdminTx<'_, '_>,
@@ -26,6 +28,12 @@ pub(crate) fn find_opened(
         tx.note("conversation.opened", session.id.to_string(), payload);
     }
     Ok(session)
+}
+
+/// The session for whoever follows what is said in it: the audit notes them as whoever reads it.
+pub async fn open_followed(call: &HouseCall, id: SessionId) -> Result<Session, OperationError> {
+    let caller = call.caller.clone();
+    call.read_audited(move |tx| find_opened(tx, &caller, id)).await
 }
 
 /// The session, if it is the tenant's and of a binding that the caller reaches. An old id leads to what it became part of.

@@ -1,5 +1,6 @@
 //! One conversation, without what was said.
 
+use munshi_conversations::session_waits;
 use munshi_identity::keys::{ApiAccess, Area};
 use munshi_pack::operation::{
     CallerClass, Operation, OperationEffect, OperationError, OperationSpec, RouteMethod,
@@ -40,6 +41,12 @@ impl Operation<HouseServices> for ShowSession {
 
     async fn run(call: &HouseCall, input: SessionInput) -> Result<SessionView, OperationError> {
         let caller = call.caller.clone();
-        Ok(call.read(move |tx| find(tx, &caller, input.id)).await?.into())
+        let found = call.read(move |tx| {
+            let session = find(tx, &caller, input.id)?;
+            let attention = session_waits::load_attention(tx, caller.person(), &[session.id])?;
+            let attention = attention.get(&session.id).copied().unwrap_or_default();
+            Ok(SessionView::new(session, attention))
+        });
+        found.await
     }
 }

@@ -1,6 +1,7 @@
 //! A conversation as it is shown.
 
 use munshi_conversations::handoffs::ActiveHandoff;
+use munshi_conversations::session_waits::SessionAttention;
 use munshi_conversations::sessions::Session;
 use munshi_types::tier::{Channel, LanguageCode, TierName};
 use munshi_types::{BindingId, PersonId, SessionId, Timestamp};
@@ -35,6 +36,20 @@ pub struct SessionView {
     /// Where it was handed over to; none while it is with the binding it began with.
     #[serde(default)]
     pub active: Option<ActivePlaceView>,
+    /// The person of the business who has it in hand; none while the agent answers.
+    #[serde(default)]
+    #[schema(value_type = Option<uuid::Uuid>)]
+    pub held_by: Option<PersonId>,
+    #[serde(default)]
+    #[schema(value_type = Option<String>, format = DateTime)]
+    pub held_at: Option<Timestamp>,
+    /// Since when its person waits for an answer, or for somebody to come; none while nobody waits.
+    #[serde(default)]
+    #[schema(value_type = Option<String>, format = DateTime)]
+    pub waiting_since: Option<Timestamp>,
+    /// How many of its person's messages you have not read, 100 at most; none for a key that stands for nobody.
+    #[serde(default)]
+    pub unread: Option<i64>,
     #[schema(value_type = String, format = DateTime)]
     pub began_at: Timestamp,
     #[schema(value_type = String, format = DateTime)]
@@ -63,8 +78,8 @@ impl From<ActiveHandoff> for ActivePlaceView {
     }
 }
 
-impl From<Session> for SessionView {
-    fn from(session: Session) -> Self {
+impl SessionView {
+    pub(crate) fn new(session: Session, attention: SessionAttention) -> Self {
         let summary = session.whole_summary();
         Self {
             id: session.id,
@@ -77,6 +92,10 @@ impl From<Session> for SessionView {
             entities: session.entities,
             merged_into: session.merged_into,
             active: session.active.map(Into::into),
+            held_by: session.hold.map(|hold| hold.by),
+            held_at: session.hold.map(|hold| hold.since),
+            waiting_since: attention.waiting_since,
+            unread: attention.unread,
             began_at: session.began_at,
             last_at: session.last_at,
         }

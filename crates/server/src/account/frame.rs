@@ -58,6 +58,11 @@ impl AccountFrame {
         self.workspace.as_ref().is_some_and(|workspace| workspace.role <= munshi_identity::Role::Admin)
     }
 
+    /// Whether they may write in conversations.
+    pub fn can_join(&self) -> bool {
+        self.workspace.as_ref().is_some_and(|workspace| workspace.role <= munshi_identity::Role::Staff)
+    }
+
     /// A moment by the clock of the open workspace.
     pub fn format_time(&self, at: Timestamp) -> String {
         self.words.format_time(at, self.workspace.as_ref().map(|workspace| &workspace.tenant))

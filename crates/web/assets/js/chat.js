@@ -1,48 +1,22 @@
 // A conversation under way: what is sent, what is heard, and what happens when the line breaks or the page is loaded
 // again. The server has every message before it is answered, so all that is kept here is what it has not confirmed yet.
 import { newId, pause } from "./dom.js";
-import { events } from "./events.js";
 import { Refused } from "./door.js";
 import { offerConsents } from "./consents.js";
 import { offerLink } from "./link.js";
+import { isLast, LiveStream } from "./live.js";
+import { keepIn, store, stores } from "./stores.js";
+import { Turns } from "./turns.js";
+import { Unread } from "./unread.js";
+import { Uploads } from "./uploads.js";
 
 const LONGEST = 15000;
-// How often it is asked what was put into the thread by itself.
-const NEWS = 5000;
-// Of three that one person may, so that another tab has one.
-const UPLOADS = 2;
 // Addresses of files end a quarter of an hour after they were read, or later.
 const FRESH = 10 * 60 * 1000;
+const AWAY = 60 * 1000;
 
-export function store(kind, name) {
-  try {
-    return JSON.parse(kind.getItem(name));
-  } catch {
-    return null;
-  }
-}
-
-export function keepIn(kind, name, value) {
-  try {
-    if (value === null) kind.removeItem(name);
-    else kind.setItem(name, JSON.stringify(value));
-  } catch {
-    // A browser that keeps nothing still talks.
-  }
-}
-
-// The browser's stores, or one that forgets where they are forbidden.
-export function stores() {
-  const none = { getItem: () => null, setItem: () => {}, removeItem: () => {} };
-  const open = (name) => {
-    try {
-      return window[name];
-    } catch {
-      return none;
-    }
-  };
-  return { tab: open("sessionStorage") || none, browser: open("localStorage") || none };
-}
+// Of which numbering a cursor is: `2.17` is of the second, a number alone of the first.
+const numbering = (cursor) => (cursor?.includes(".") ? cursor.split(".")[0] : "0");
 
 export class Chat {
   constructor({ door, view, place, words, voice }) {
@@ -51,16 +25,21 @@ export class Chat {
     view.on = this;
     this.stores = stores();
     this.names = { draft: `munshi:${place}:draft`, out: `munshi:${place}:out`, voice: "munshi:voice" };
-    this.live = new Map();
-    this.last = new Map();
     this.queue = Promise.resolve();
-    this.uploads = { under: 0, waiting: [] };
+    this.turns = new Turns(this);
+    this.uploads = new Uploads(this);
+    this.unread = new Unread({ view, door, on: this });
+    this.line = new LiveStream({ door, name: `munshi:${door.base}${place}`, on: this });
     this.setWords(words, voice);
     this.tabs = "BroadcastChannel" in window ? new BroadcastChannel(`munshi:${place}`) : null;
-    this.tabs?.addEventListener("message", () => this.refresh());
-    addEventListener("online", () => this.wake());
-    document.addEventListener("visibilitychange", () => document.hidden || this.refresh());
-    setInterval(() => this.look(), NEWS);
+    // Who was nobody yet when a page was opened may have spoken in another tab since.
+    this.tabs?.addEventListener("message", () => this.line.isUp || this.refresh());
+    addEventListener("online", () => {
+      this.line.reopen();
+      this.wake();
+    });
+    document.addEventListener("visibilitychange", () => this.look());
+    setInterval(() => this.renew(), FRESH / 10);
   }
 
   get chosen() {
@@ -96,6 +75,7 @@ export class Chat {
   // What is written answers what was there when it was begun, not what came meanwhile.
   draft(text) {
     this.begun = text ? this.begun || { seen: this.view.seen() } : null;
+    if (text && this.thread?.shows_typing && this.view.presence.isDue()) this.door.typing().catch(() => {});
     keepIn(this.stores.tab, this.names.draft, text || null);
   }
 
@@ -110,14 +90,15 @@ export class Chat {
   // The thread as the server has it. What is shown already is not shown twice.
   async refresh(isFirst = false) {
     if (this.refreshing) {
-      this.stale = true;
+      this.isStale = true;
       return;
     }
     this.refreshing = true;
     try {
       for (let tries = 0; ; tries += 1) {
         try {
-          this.show(await this.door.thread(), isFirst);
+          this.readAt = Date.now();
+          this.show(await this.whole(await this.door.thread()), { isFirst });
           // The line is there again; what else was told stays.
           if (this.view.note.textContent === this.words.offline) this.view.notice("");
           return;
@@ -130,23 +111,40 @@ export class Chat {
       }
     } finally {
       this.refreshing = false;
-      if (this.stale) {
-        this.stale = false;
+      if (this.isStale) {
+        this.isStale = false;
         this.refresh();
       }
     }
   }
 
-  // Others' questions and late results come by themselves. Where nothing did, the server is asked for nothing else.
-  async look() {
-    const newest = this.view.newestId();
-    if (!newest || this.looking || this.refreshing || this.live.size || !this.view.isShown()) return;
-    if (Date.now() - this.shownAt > FRESH && this.view.hasFiles()) return this.refresh();
-    this.looking = true;
-    const news = await this.door.newer(newest).catch(() => null);
-    this.looking = false;
-    if (news?.messages.length) await this.refresh();
-    return undefined;
+  // More may have come meanwhile than one answer holds.
+  async whole(thread) {
+    const newest = this.isOther(thread) ? 0 : this.view.newestNumber();
+    let { before } = thread;
+    while (newest && before && thread.messages[0]?.number > newest + 1) {
+      const earlier = await this.door.thread(before);
+      thread.messages.unshift(...earlier.messages);
+      before = earlier.before;
+    }
+    return thread;
+  }
+
+  // Somebody looks at the page again. Where it was away for long, so may have been the whole device, and the line is dead and does not
+  // know it yet.
+  look() {
+    if (document.hidden) {
+      this.leftAt = Date.now();
+      return;
+    }
+    this.wake();
+    this.line.hail();
+    if (!this.line.isUp || Date.now() - this.leftAt > AWAY) this.refresh();
+    else this.renew();
+  }
+
+  renew() {
+    if (Date.now() - this.shownAt > FRESH && this.view.isShown() && this.view.hasFiles()) this.refresh();
   }
 
   // What the server says is for whoever built the page; people hear it in their own words.
@@ -155,28 +153,95 @@ export class Chat {
     this.view.notice(this.words.error);
   }
 
-  show(thread, isFirst) {
+  // The thread whole, or as the line tells it: with what is new of its messages.
+  show(thread, { isFirst = false, isNews = false } = {}) {
+    const isAnew = isFirst || (!isNews && this.isOther(thread));
+    if (isAnew) this.view.clear();
+    if (!isNews) {
+      this.isMoved = false;
+      this.shownAt = Date.now();
+    }
+    if (isAnew || (!isNews && this.before === undefined)) this.setBefore(thread.before);
     this.thread = thread;
-    this.shownAt = Date.now();
-    thread.messages.forEach((message) => this.view.message(message));
+    thread.messages.forEach((message) => this.receive(message, isAnew));
+    if (isAnew) this.unread.begin(this.view.newestNumber(), thread.seen);
+    else this.unread.read(thread.seen);
     const taken = new Set(thread.messages.map((message) => message.message_id));
     this.setOutgoing(this.outgoing().filter((item) => !taken.has(item.id)));
-    if (isFirst || this.before === undefined) this.setBefore(thread.before);
     const open = new Set(thread.approvals.map((approval) => approval.id));
     this.view.asking().filter((id) => !open.has(id)).forEach((id) => this.view.asked(id));
     thread.approvals.forEach((approval) => this.view.ask(approval));
+    this.turns.settle(thread.running);
     const newest = thread.messages[thread.messages.length - 1];
-    if (newest && !thread.running.length && !this.live.size && !this.outgoing().length) this.view.suggest(newest.suggestions || []);
+    if (newest && !thread.running.length && !this.turns.live.size && !this.outgoing().length) this.view.suggest(newest.suggestions || []);
     if (!thread.messages.length && isFirst && !this.outgoing().length) this.view.suggest([this.words["suggest-help"]]);
-    thread.running.forEach((run) => this.follow(run));
     if (isFirst && thread.messages.length && !this.chosen) this.speak(thread.voice, false);
+    this.view.presence.show(thread);
     this.largest = thread.largest_file;
+    const isSomebody = Boolean(thread.session);
     // A file belongs to somebody: who is new says something first.
-    this.view.tray.button.hidden = !thread.open || !thread.messages.length;
+    this.view.tray.button.hidden = !thread.open || !isSomebody;
     if (!thread.open) this.onclosed?.();
-    if (thread.link) offerLink(this, this.view.composer);
+    if (thread.link) offerLink(this, this.view.composer, thread.link_with);
     offerConsents(this, thread.consents, this.view.composer);
     if (isFirst) this.view.ready(!thread.messages.length && !this.outgoing().length);
+    if (isSomebody) this.line.join(thread.session);
+    else if (isAnew) this.line.leave();
+  }
+
+  // Another thread than before: somebody has proved who they are, is somebody else by now, or nobody any more. One that became one with
+  // another keeps its id where it stays, and has other numbers.
+  isOther({ session, cursor }) {
+    const before = this.thread;
+    if (this.isMoved) return true;
+    return Boolean(before?.session) && (before.session !== session || numbering(before.cursor) !== numbering(cursor));
+  }
+
+  receive(message, isOld) {
+    const isNew = this.view.message(message);
+    if (message.speaker === "person") return;
+    if (isNew) this.turns.store(message.run);
+    if (isOld) return;
+    if (isNew) this.view.sayAloud(message.id);
+    this.unread.came(message.number);
+  }
+
+  // How far the thread stands here.
+  cursor() {
+    return this.thread.cursor || String(this.view.newestNumber());
+  }
+
+  // An event of the line.
+  heard(event) {
+    const { name, data } = event;
+    if (name === "thread") this.news(data);
+    else if (isLast(event)) this.move();
+    else if (data.run) this.turns.hear(event);
+  }
+
+  move() {
+    this.isMoved = true;
+    this.refresh();
+  }
+
+  // What was asked for before and comes only now may be older than this.
+  news(thread) {
+    if (this.refreshing) this.isStale = true;
+    if (this.isOther(thread)) this.move();
+    else if (thread.messages[0]?.number > this.view.newestNumber() + 1) this.refresh();
+    else this.show(thread, { isNews: true });
+  }
+
+  replayed(turns) {
+    this.turns.replay(turns);
+  }
+
+  missed() {
+    this.refresh();
+  }
+
+  lost() {
+    this.turns.followAll();
   }
 
   setBefore(before) {
@@ -193,51 +258,8 @@ export class Chat {
     this.view.log.scrollTop += this.view.log.scrollHeight - height;
   }
 
-  // A file goes at once; the message that carries it waits for it.
-  async attach(file) {
-    const tray = this.view.tray;
-    const chip = tray.add(file.name);
-    if (this.largest && file.size > this.largest) return tray.refuse(chip, this.words["attach-large"]);
-    const { signal } = chip.stop;
-    await this.takeTurn();
-    try {
-      tray.keep(chip, await this.upload(file, (share) => tray.progress(chip, share), signal));
-    } catch (error) {
-      // What was taken off the tray is not spoken of.
-      if (signal.aborted) return undefined;
-      console.warn(error);
-      tray.refuse(chip, this.words[{ 413: "attach-large", 415: "attach-kind", 422: "attach-kind" }[error.status] || "attach-failed"]);
-    } finally {
-      this.giveTurn();
-    }
-    return undefined;
-  }
-
-  // Where files of this person, or too many of others, are still being taken, that is over in a moment.
-  async upload(file, onprogress, signal) {
-    for (let tries = 1; ; tries += 1) {
-      try {
-        return await this.door.upload(file, onprogress, signal);
-      } catch (error) {
-        if (error.status !== 429 || error.retryAfter || tries > 3) throw error;
-        await this.rest(tries);
-      }
-    }
-  }
-
-  // The server takes few files of one person at a time: those beyond wait here.
-  takeTurn() {
-    if (this.uploads.under < UPLOADS) {
-      this.uploads.under += 1;
-      return undefined;
-    }
-    return new Promise((resolve) => this.uploads.waiting.push(resolve));
-  }
-
-  giveTurn() {
-    const next = this.uploads.waiting.shift();
-    if (next) next();
-    else this.uploads.under -= 1;
+  attach(file) {
+    return this.uploads.attach(file);
   }
 
   say(text, files = []) {
@@ -246,6 +268,7 @@ export class Chat {
     const item = { id: newId(), secret: newId(), text, seen, files };
     this.setOutgoing([...this.outgoing(), item]);
     this.draft("");
+    this.view.divide(null);
     return this.deliver(item);
   }
 
@@ -279,7 +302,8 @@ export class Chat {
         this.view.sent(item.id);
         this.view.notice("");
         this.tabs?.postMessage("sent");
-        this.follow(response.headers.get("x-run-id"), response);
+        this.turns.follow(response.headers.get("x-run-id"), response);
+        this.listenNow();
         return;
       } catch (error) {
         const isOurs = error instanceof Refused && error.status < 500;
@@ -291,6 +315,13 @@ export class Chat {
     }
   }
 
+  // The way to the server is open: nothing waits any longer. Who has only become somebody has a thread to listen to now.
+  listenNow() {
+    this.wake();
+    if (this.line.turn) this.line.hail();
+    else this.refresh();
+  }
+
   undelivered(item, error) {
     this.view.doing(null);
     console.warn(error);
@@ -299,7 +330,8 @@ export class Chat {
 
   // Waits longer each time, and no longer than until the network is back.
   async rest(tries) {
-    const wait = Math.min(LONGEST, 500 * 2 ** Math.min(tries, 5));
+    // Not all at the same moment, where many wait for a server.
+    const wait = Math.min(LONGEST, 500 * 2 ** Math.min(tries, 5)) * (0.75 + Math.random() / 2);
     let woken;
     const early = new Promise((resolve) => (woken = resolve));
     this.wakes = [...(this.wakes || []), woken];
@@ -311,99 +343,12 @@ export class Chat {
     (this.wakes || []).forEach((wake) => wake());
   }
 
-  async follow(run, response = null) {
-    if (!run || this.live.has(run)) return response?.body?.cancel();
-    const live = { run, text: "", silent: 0 };
-    this.live.set(run, live);
-    this.doing(run, this.words.thinking);
-    for (let tries = 0; ; tries += 1) {
-      try {
-        const answer = response || (await this.door.follow(run, this.last.get(run)));
-        response = null;
-        this.view.notice("");
-        live.silent += 1;
-        for await (const event of events(answer)) {
-          live.silent = 0;
-          tries = 0;
-          if (event.id) this.last.set(run, event.id);
-          if (this.heard(live, event)) return this.ended(live);
-        }
-        if (live.silent > 1) break;
-      } catch (error) {
-        response = null;
-        if (error.isFinal) break;
-        this.view.notice(this.words.offline);
-      }
-      await this.rest(tries);
-    }
-    this.ended(live);
-    return this.refresh();
-  }
-
-  // Whether it was the last.
-  heard(live, { name, data }) {
-    const { run } = live;
-    if (name === "token") {
-      live.text += data.text;
-      this.paint(live);
-      this.doing(run, "");
-    } else if (name === "reset") {
-      live.text = "";
-      this.paint(live);
-    } else if (name === "thinking") {
-      if (!live.text) this.doing(run, data.what === "waiting" ? this.words.waiting : this.words.thinking);
-    } else if (name === "doing") this.doing(run, data.words);
-    else if (name === "attached") this.view.attach(run, data.attachments);
-    else if (name === "approval") live.asks = true;
-    else if (name === "suggestions") live.suggestions = data.suggestions;
-    else if (name === "done") {
-      this.paint(live, true);
-      this.view.finish(run, data.message);
-      if (data.voice && !this.chosen) this.speak(data.voice, false);
-      return true;
-    } else if (name === "error") {
-      if (data.retryable) throw new TypeError(data.message);
-      this.view.finish(run, null);
-      this.view.notice(this.words.error);
-      return true;
-    }
-    return false;
-  }
-
-  doing(run, words) {
-    this.view.doing(words, () => this.stop(run));
-  }
-
-  // At most once a frame: words come faster than anybody reads.
-  paint(live, isNow = false) {
-    const draw = () => {
-      live.drawing = false;
-      if (this.live.get(live.run) === live) this.view.reply(live.run, live.text);
-    };
-    if (isNow) return draw();
-    if (!live.drawing) {
-      live.drawing = true;
-      requestAnimationFrame(draw);
-    }
-    return undefined;
-  }
-
-  ended(live) {
-    this.live.delete(live.run);
-    if (!this.live.size) this.view.doing(null);
-    this.view.suggest(live.suggestions || []);
-    this.tabs?.postMessage("ended");
-    // Whoever has spoken for the first time is somebody now, words may have asked a question or answered one, and others may
-    // have put something in before the answer: the server knows, and tells it in the language that they have brought.
-    if (!this.live.size) this.refresh();
-  }
-
   async answer(approval, yes) {
     try {
       const answered = await this.door.answer(approval, yes);
       this.view.asked(approval.id);
       this.view.aloud.textContent = yes ? this.words.granted : this.words.refused;
-      if (answered.run) this.follow(answered.run);
+      if (answered.run) this.turns.follow(answered.run);
       this.tabs?.postMessage("answered");
       return true;
     } catch (error) {
@@ -412,9 +357,5 @@ export class Chat {
       if (error.status === 409 || error.status === 404) this.refresh();
       return false;
     }
-  }
-
-  async stop(run) {
-    await this.door.cancel(run).catch(() => this.view.notice(this.words.offline));
   }
 }

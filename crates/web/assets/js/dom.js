@@ -27,6 +27,11 @@ export function icon(...paths) {
   return picture({ viewBox: "0 0 24 24", "stroke-linecap": "round", "stroke-linejoin": "round", ...stroke }, ...paths);
 }
 
+// Something is on its way.
+export function dots() {
+  return el("span", { class: "dots", "aria-hidden": "true" }, el("i"), el("i"), el("i"));
+}
+
 export const ICONS = {
   send: ["M5 12h13", "M12.5 5.5 19 12l-6.5 6.5"],
   stop: ["M7 7h10v10H7z"],

@@ -42,7 +42,7 @@ export class Door {
     }
   }
 
-  async once(path, { method = "GET", body, headers = {}, accept = "application/json" }, proof) {
+  async once(path, { method = "GET", body, headers = {}, accept = "application/json", signal }, proof) {
     const sent = { accept, ...headers };
     const token = proof || this.keep?.token;
     if (token) sent.authorization = `Bearer ${token}`;
@@ -53,6 +53,7 @@ export class Door {
       body: body === undefined ? undefined : JSON.stringify(body),
       credentials: this.keep ? "omit" : "same-origin",
       cache: "no-store",
+      signal,
     });
     const given = response.headers.get("x-visitor");
     if (given && this.keep) this.keep.token = given;
@@ -72,8 +73,17 @@ export class Door {
     return this.read(this.at(before ? `?before=${encodeURIComponent(before)}` : ""));
   }
 
-  newer(after) {
-    return this.read(this.at(`/messages?after=${encodeURIComponent(after)}`));
+  // Everything that happens in the thread, behind what is known of it.
+  live(after, signal) {
+    return this.ask(this.at("/stream"), { headers: { "last-event-id": after }, accept: "text/event-stream", signal });
+  }
+
+  seen(message) {
+    return this.ask(this.at("/seen"), { method: "POST", body: { message } });
+  }
+
+  typing() {
+    return this.ask(this.at("/typing"), { method: "POST", body: {} });
   }
 
   words(voice) {
@@ -155,8 +165,9 @@ export class Door {
     return this.ask(this.at(`/consents/${consent}/withdraw`), { method: "POST" });
   }
 
-  link(phone) {
-    return this.ask(this.at("/link"), { method: "POST", body: { phone } });
+  // By a phone or an email.
+  link(kind, address) {
+    return this.ask(this.at("/link"), { method: "POST", body: { [kind]: address } });
   }
 
   confirm(code) {

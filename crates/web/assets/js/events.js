@@ -19,13 +19,16 @@ function readEvent(block) {
 }
 
 // The server says something every quarter of a minute; a line that is silent for longer is dead, whatever it says.
-async function readPiece(reader) {
+export async function inTime(wanted, stop) {
   let timer;
   const dead = new Promise((_, reject) => {
-    timer = setTimeout(() => reject(new TypeError("the line is silent")), SILENCE);
+    timer = setTimeout(() => {
+      reject(new TypeError("the line is silent"));
+      stop?.();
+    }, SILENCE);
   });
   try {
-    return await Promise.race([reader.read(), dead]);
+    return await Promise.race([wanted, dead]);
   } finally {
     clearTimeout(timer);
   }
@@ -37,7 +40,7 @@ export async function* events(response) {
   let held = "";
   try {
     for (;;) {
-      const { value, done } = await readPiece(reader);
+      const { value, done } = await inTime(reader.read());
       if (done) return;
       held += decoder.decode(value, { stream: true }).replace(/\r/g, "");
       for (let end = held.indexOf("\n\n"); end >= 0; end = held.indexOf("\n\n")) {

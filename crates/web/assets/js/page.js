@@ -19,6 +19,8 @@ export function openPage() {
     document.querySelector("[data-switch-theme]").setAttribute("aria-label", chat.words.theme);
   };
   chat.onvoice = show;
+  const { title } = document;
+  chat.onunread = (count) => (document.title = count ? `(${count}) ${title}` : title);
   const signIn = () => el("a", { href: `/account/sign-in?next=${encodeURIComponent(location.pathname)}` }, chat.words["sign-in"]);
   chat.onclosed = () => view.closed(chat.words.members, signIn());
   menu.addEventListener("change", () => chat.speak(menu.value, true));

@@ -1,5 +1,6 @@
 // What a conversation looks like. It knows nodes and words, and nothing of servers; `on`, which a chat sets, hears what people do.
-import { el, icon, picture, ICONS } from "./dom.js";
+import { dots, el, icon, picture, ICONS } from "./dom.js";
+import { Presence } from "./presence.js";
 import { Tray, fileThing, renewFile } from "./tray.js";
 import { link, markdown, safeLink, TOOL_LINKS } from "./markdown.js";
 
@@ -44,7 +45,8 @@ export class View {
     this.asks = el("div", { class: "asks" });
     this.suggestions = el("div", { class: "suggestions", "data-label": "suggestions", role: "group", hidden: true });
     this.log = el("div", { class: "log", "data-label": "conversation", role: "log", "aria-live": "off", tabindex: "0" });
-    this.log.append(this.earlier, this.opening, this.thread, this.doings, this.asks, this.suggestions);
+    this.presence = new Presence(this);
+    this.log.append(this.earlier, this.opening, this.thread, this.doings, this.presence.typing, this.asks, this.suggestions);
     this.newest = el("button", { type: "button", class: "newest", "data-label": "new", hidden: true, onclick: () => this.toEnd(true) }, icon(...ICONS.down));
     this.note = el("p", { class: "notice", role: "status", hidden: true });
     this.aloud = el("div", { class: "unseen", role: "status", "aria-live": "polite" });
@@ -52,7 +54,7 @@ export class View {
     this.sender = el("button", { type: "submit", class: "send", "data-label": "send" }, icon(...ICONS.send));
     this.tray = new Tray(this);
     this.composer = el("form", { class: "composer", onsubmit: (event) => this.submit(event) }, this.tray.button, this.text, this.sender);
-    this.root.append(this.log, this.newest, this.note, this.tray.node, this.composer, this.aloud);
+    this.root.append(this.presence.held, this.log, this.newest, this.note, this.tray.node, this.composer, this.aloud);
     this.text.addEventListener("input", () => this.typed());
     this.text.addEventListener("keydown", (event) => {
       if (event.key === "Enter" && !event.shiftKey && !event.isComposing) this.submit(event);
@@ -75,6 +77,7 @@ export class View {
     this.label(this.root);
     // Questions that stand there already are asked in the words of now.
     [...this.asks.children].forEach((box) => this.ask(box.asked));
+    this.presence.speak();
     this.opening.replaceChildren(
       el("span", { class: `face tone-${tone(this.name)}`, "aria-hidden": "true" }, initial(this.name)),
       el("p", { class: "hello" }, words.hello),
@@ -146,10 +149,13 @@ export class View {
     return made;
   }
 
-  bubble(own, { text = "", language = null, said = null } = {}) {
+  // A colleague is a person of the business: everybody sees that it is no machine who speaks.
+  bubble(own, { text = "", language = null, said = null, colleague = null } = {}) {
     const who = el("span", { class: "unseen" }, `${own ? this.words.you : this.name}: `);
+    const person = colleague && el("p", { class: "by" }, el("b", { dir: "auto" }, colleague), " · ", el("span", { "data-word": "person" }, this.words.person));
     const body = el("div", { class: "text", dir: "auto", lang: tag(language) });
-    const item = el("li", { class: own ? "said own" : "said theirs" }, el("div", { class: "bubble" }, who, body));
+    const kind = own ? "own" : colleague ? "theirs human" : "theirs";
+    const item = el("li", { class: `said ${kind}` }, el("div", { class: "bubble" }, person || who, body));
     this.fill(item, text, own);
     if (said) this.date(item, said);
     return item;
@@ -174,12 +180,15 @@ export class View {
     this.opening.hidden = this.thread.childElementCount > 0;
   }
 
-  // A message as the server keeps it: the same bubble where it is shown already.
+  // A message as the server keeps it: the same bubble where it is shown already. Whether the server's id of it is new here.
   message(stored) {
     const own = stored.speaker === "person";
-    const known = this.byId.get(stored.id) || (own ? this.byOwn.get(stored.message_id) : this.byRun.get(stored.run));
+    const colleague = stored.speaker === "colleague" ? stored.name || this.words.person : null;
+    const isNew = !this.byId.has(stored.id);
+    const begun = colleague ? null : this.byRun.get(stored.run);
+    const known = this.byId.get(stored.id) || (own ? this.byOwn.get(stored.message_id) : begun);
     this.keeping(() => {
-      const item = known || this.bubble(own, { language: stored.language });
+      const item = known || this.bubble(own, { language: stored.language, colleague });
       item.classList.remove("waiting", "failed", "live");
       if (own || item.raw !== stored.text) this.fill(item, stored.text, own);
       item.raw = stored.text;
@@ -189,18 +198,47 @@ export class View {
       this.things(item, [...(stored.attachments || []), ...(stored.files || []).map((file) => ({ kind: "file", ...file }))]);
       this.byId.set(stored.id, item);
       item.stored = stored.id;
-      if (!own) this.byRun.delete(stored.run);
+      if (begun === item) this.byRun.delete(stored.run);
       this.put(item, stored.number);
     });
+    return isNew;
+  }
+
+  // What was said aloud to those who don't see it: news, and not what stood there when the page was opened.
+  sayAloud(id) {
+    const item = this.byId.get(id);
+    this.aloud.textContent = `${item.querySelector(".by b")?.textContent || this.name}: ${item.querySelector(".text").textContent}`;
+  }
+
+  // What is kept elsewhere from now on stands here no more; what nobody has taken yet does.
+  clear() {
+    [...this.thread.children].filter((item) => item.stored || item === this.divider).forEach((item) => item.remove());
+    this.byId.clear();
+  }
+
+  // A line above the first of theirs that has this number or a later one; none takes the line away.
+  divide(number) {
+    this.divider?.remove();
+    const first = number && [...this.thread.children].find((item) => item.number >= number && item.matches(".theirs"));
+    if (!first) return;
+    this.divider = el("li", { class: "divider", "data-word": "new" }, this.words.new);
+    this.keeping(() => this.put(this.divider, first.number - 0.5));
   }
 
   hasFiles() {
     return Boolean(this.thread.querySelector("a.file"));
   }
 
-  // The newest message that stands here whole, by the server's id of it.
-  newestId() {
-    return [...this.thread.children].reverse().find((item) => item.stored)?.stored;
+  // The number of the newest message that stands here as the server keeps it.
+  newestNumber() {
+    return [...this.thread.children].reverse().find((item) => item.stored && Number.isFinite(item.number))?.number || 0;
+  }
+
+  // The newest of theirs that somebody has read.
+  lastRead() {
+    this.noteSeen();
+    const isRead = (item) => item.wasInSight && Number.isFinite(item.number) && item.matches(".theirs");
+    return [...this.thread.children].reverse().find(isRead);
   }
 
   // The newest whose end was in sight: what came below the fold was not read by anybody.
@@ -295,9 +333,8 @@ export class View {
     if (shown === words && !stop === !this.doings.querySelector("button")) return;
     this.keeping(() => {
       this.doings.hidden = words === null;
-      const dots = el("span", { class: "dots", "aria-hidden": "true" }, el("i"), el("i"), el("i"));
       const button = stop && el("button", { type: "button", onclick: stop }, this.words.stop);
-      this.doings.replaceChildren(dots, el("span", { class: "what" }, words || ""), button || "");
+      this.doings.replaceChildren(dots(), el("span", { class: "what" }, words || ""), button || "");
     });
   }
 

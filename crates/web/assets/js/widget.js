@@ -1,8 +1,9 @@
 // <munshi-chat binding="…">: the same conversation on anybody's page. All of it stands in a closed shadow root: the page's
 // styles do not reach in, ours do not leak out, and no inline style or script needs the page's leave.
-import { Chat, keepIn, store, stores } from "./chat.js";
+import { Chat } from "./chat.js";
 import { Door } from "./door.js";
 import { el, icon, ICONS, pause } from "./dom.js";
+import { keepIn, store, stores } from "./stores.js";
 import { initial, tone, View } from "./view.js";
 
 const SCRIPT = document.currentScript?.src || "";
@@ -27,6 +28,7 @@ class MunshiChat extends HTMLElement {
   #name;
   #panel;
   #launcher;
+  #count;
   #menu;
   #chat;
   #view;
@@ -141,6 +143,8 @@ class MunshiChat extends HTMLElement {
     this.#panel.append(el("header", {}, face, el("h2", { id: "munshi-name" }, this.#name), this.#menu, shut), body);
     this.#panel.addEventListener("keydown", (event) => event.key === "Escape" && !this.hasAttribute("inline") && this.hide());
     this.#launcher = el("button", { type: "button", class: "launcher", "aria-label": open, "aria-expanded": "false", onclick: () => this.show() }, icon(...ICONS.talk));
+    this.#count = el("span", { class: "count", "aria-hidden": "true", hidden: true });
+    this.#launcher.append(this.#count);
     this.#inner.replaceChildren(this.#panel, this.#launcher);
     this.#talk(body, voice);
   }
@@ -149,9 +153,18 @@ class MunshiChat extends HTMLElement {
     const view = new View(body, { name: this.#name, base: this.#door.base });
     this.#chat = new Chat({ door: this.#door, view, place: this.#place, words: this.#words, voice });
     this.#chat.onclosed = () => view.closed(this.#chat.words.members);
+    this.#chat.onunread = (count) => this.#tell(count);
     this.#chat.onvoice = (code) => (this.#menu.value = code.replace("-latn", ""));
     this.#menu.value = voice.replace("-latn", "");
     this.#view = view;
+  }
+
+  // What came while the chat was closed: its button says how much.
+  #tell(count) {
+    const open = this.#words.open.replace("{name}", this.#name);
+    this.#launcher.setAttribute("aria-label", count ? `${open} (${count})` : open);
+    this.#count.textContent = count;
+    this.#count.hidden = !count;
   }
 
   #show(isOpen, isAsked = true) {
@@ -162,6 +175,7 @@ class MunshiChat extends HTMLElement {
       this.#started = true;
       this.#chat.start();
     }
+    if (this.#started) this.#chat.unread.look();
     if (isAsked) {
       if (isOpen) this.#view.text.focus();
       else this.#launcher.focus();

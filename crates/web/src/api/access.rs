@@ -24,7 +24,7 @@ use crate::app::App;
 use crate::app::api::Api;
 
 use ApiAccess::{Read, Write};
-use Area::{Chat, Persons, Test};
+use Area::{Chat, Persons, Sessions, Test};
 
 /// Every route under `/v1` that is no operation. One that is missing here and there is closed to everybody.
 #[rustfmt::skip]
@@ -37,6 +37,11 @@ pub(crate) const TABLE: &[(Method, &str, Area, ApiAccess)] = &[
     (Method::POST, "/v1/embeddings", Chat, Write),
     // Whoever may chat may hear the rest of an answer that broke off.
     (Method::GET, "/v1/runs/{id}/stream", Chat, Read),
+    // Whoever may read a conversation may follow it.
+    (Method::GET, "/v1/sessions/{id}/stream", Sessions, Read),
+    (Method::POST, "/v1/sessions/{id}/typing", Sessions, Write),
+    (Method::POST, "/v1/sessions/{id}/seen", Sessions, Read),
+    (Method::GET, "/v1/stream", Sessions, Read),
     (Method::POST, "/v1/uploads", Chat, Write),
     (Method::GET, "/v1/uploads/{id}", Chat, Read),
     (Method::POST, "/v1/persons/{id}/link", Persons, Write),
@@ -50,6 +55,10 @@ pub(crate) fn find_caller_class(method: &Method, path: &str) -> Option<CallerCla
     let line = TABLE.iter().find(|(known, template, ..)| known == method && *template == path)?;
     Some(CallerClass::Member(line.2, line.3))
 }
+
+/// The request is not new: it is looked again whether its client may hear a stream that is open, which is counted by nothing.
+#[derive(Clone, Copy)]
+pub(crate) struct StreamRecheck;
 
 /// Whoever holds the key of this request, let in for its route.
 pub(crate) struct AuthorizedCaller {
@@ -67,6 +76,13 @@ impl FromRequestParts<App> for AuthorizedCaller {
 }
 
 impl AuthorizedCaller {
+    /// Whoever it is by now that has a stream open.
+    pub(crate) async fn recheck(parts: &Parts, app: &App) -> Result<Self, ApiError> {
+        let mut parts = parts.clone();
+        parts.extensions.insert(StreamRecheck);
+        Self::from_request_parts(&mut parts, app).await
+    }
+
     async fn extract(parts: &mut Parts, app: &App) -> Result<Self, ApiError> {
         let api = app.api()?.clone();
         let path = parts.extensions.get::<MatchedPath>().map(MatchedPath::as_str).unwrap_or_default();
@@ -78,7 +94,9 @@ impl AuthorizedCaller {
         let is_operation = operation.is_some();
         let address = api.client_address(parts.extensions.get::<Peer>(), &parts.headers);
         let caller = authenticate(&api, &parts.method, &parts.headers, address).await?;
-        api.limits.check_key(&caller)?;
+        if parts.extensions.get::<StreamRecheck>().is_none() {
+            api.limits.check_key(&caller)?;
+        }
         let caller = enter_tenant(&api, caller, &parts.headers, class.scope()).await?;
         let is_tenants = caller.tenant != TenantId::PLATFORM;
         if !is_operation && is_tenants && caller.tenant_status == TenantStatus::Archived {

@@ -18,4 +18,4 @@ pub(crate) mod turn_errors;
 pub use munshi_server::access::CodeKeySource;
 pub use munshi_server::limits;
 
-pub use crate::app::api::{Api, ApiParts, ApiState};
+pub use crate::app::api::{Api, ApiParts, ApiState, StreamPace};

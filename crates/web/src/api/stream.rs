@@ -148,7 +148,7 @@ impl Live {
         };
         let (id, event) = next;
         // The client has taken every word before this one.
-        if let RunEvent::Done { run, message, asks: true, .. } = event {
+        if let RunEvent::Done { run, message: Some(message), asks: true, .. } = event {
             self.engine.note_shown(self.tenant, run, message, self.client.clone()).await;
         }
         self.following = (!event.is_last()).then_some(following);

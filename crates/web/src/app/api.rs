@@ -6,9 +6,10 @@ use std::time::Duration;
 use munshi_agent::TurnEngine;
 use munshi_blobs::BlobService;
 use munshi_connectors::ConnectorLogins;
-use munshi_conversations::outbox::ChannelSender;
+use munshi_conversations::outbox::SenderDirectory;
 use munshi_identity::hosts::HostTokenVerifier;
 use munshi_identity::keys::ApiKeyCache;
+use munshi_live::{LiveHub, SWEEP};
 use munshi_operations::{HouseParts, HouseServices};
 use munshi_safety::acts::ActServices;
 use munshi_server::access::{Access, AccessParts, CodeKeySource, SignInServices};
@@ -21,7 +22,24 @@ use tokio_util::task::TaskTracker;
 use super::completion_retries::CompletionRetryCache;
 use super::stream_registry::StreamRegistry;
 use super::visitor_services::VisitorServices;
+use crate::live::follower_slots::FollowerSlots;
+use crate::live::opened_sessions::OpenedSessions;
 use crate::views::file::AddressTerms;
+
+/// How often a stream that stays open looks by itself.
+#[derive(Clone, Copy, Debug)]
+pub struct StreamPace {
+    /// Whether its client may still hear it: whoever has lost the right hears no more after so long.
+    pub recheck: Duration,
+    /// Whether a page's thread is another, though nobody said so.
+    pub sweep: Duration,
+}
+
+impl Default for StreamPace {
+    fn default() -> Self {
+        Self { recheck: Duration::from_secs(30), sweep: SWEEP }
+    }
+}
 
 /// What the API is made of.
 pub struct ApiParts {
@@ -39,14 +57,17 @@ pub struct ApiParts {
     pub account: SignInServices,
     /// What hosts say of their visitors.
     pub hosts: HostTokenVerifier,
-    /// The ways out; a code goes to a phone by one of them.
-    pub senders: Vec<Arc<dyn ChannelSender>>,
+    /// Where the accounts are found by which a code leaves.
+    pub senders: Arc<dyn SenderDirectory>,
     /// How people let us into connectors' services; none where nobody can.
     pub logins: Option<ConnectorLogins>,
     /// People's files.
     pub files: BlobService,
     /// How long the address of a file works at least.
     pub file_address_lifetime: Duration,
+    /// Wakes those who follow conversations; whoever makes it runs it.
+    pub live: LiveHub,
+    pub stream_pace: StreamPace,
     pub clock: Arc<dyn Clock>,
     pub random: Arc<dyn Random>,
     /// How long somebody who does not stream waits for an answer. Shorter than a request may take.
@@ -69,12 +90,16 @@ pub struct ApiState {
     pub(crate) house: HouseServices,
     pub(crate) engine: TurnEngine,
     pub(crate) act_services: Arc<ActServices>,
-    pub(crate) senders: Vec<Arc<dyn ChannelSender>>,
+    pub(crate) senders: Arc<dyn SenderDirectory>,
     pub(crate) logins: Option<ConnectorLogins>,
     pub(crate) files: BlobService,
     file_address_lifetime: Duration,
     pub(crate) reply_timeout: Duration,
     pub(crate) streams: StreamRegistry,
+    pub(crate) live: LiveHub,
+    pub(crate) stream_pace: StreamPace,
+    pub(crate) followers: FollowerSlots,
+    pub(crate) opened: OpenedSessions,
     /// What people at pages are received with.
     pub(crate) visitor_services: VisitorServices,
     pub(crate) retries: CompletionRetryCache,
@@ -120,10 +145,21 @@ impl Api {
             file_address_lifetime: parts.file_address_lifetime,
             reply_timeout: parts.reply_timeout,
             streams: StreamRegistry::default(),
+            live: parts.live,
+            stream_pace: parts.stream_pace,
+            followers: FollowerSlots::default(),
+            opened: OpenedSessions::default(),
             visitor_services,
             retries: CompletionRetryCache::default(),
             tasks: TaskTracker::new(),
         }))
+    }
+}
+
+impl Api {
+    /// What somebody has to run, so that those who follow hear of changes.
+    pub fn live(&self) -> &LiveHub {
+        &self.0.live
     }
 }
 

@@ -43,7 +43,11 @@ pub(crate) fn find_refusal(outcome: &RunOutcome) -> Option<CompletionRefusal> {
         HaltReason::RunSpent(_)
         | HaltReason::Stuck(_)
         | HaltReason::ToolCap
-        | HaltReason::RefusedAtDoor(_) => return None,
+        | HaltReason::RefusedAtDoor(_)
+        | HaltReason::Held
+        | HaltReason::OptedOut
+        | HaltReason::OptedIn
+        | HaltReason::Joined(_) => return None,
     };
     let error = ApiError::new(code, message).hint(format!("See GET /v1/runs/{} for details.", outcome.run));
     Some(CompletionRefusal::from(error).code(word).kind(kind).retry(ClientRetryAdvice::No))

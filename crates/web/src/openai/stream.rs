@@ -134,13 +134,15 @@ impl CompletionStream {
                 self.said.restart();
             }
             RunEvent::Thinking { what } => self.is_closing |= what == RunState::Responding.as_str(),
-            RunEvent::Done { .. } => match self.engine.wait_for_outcome(self.tenant, self.run).await {
-                Ok(outcome) => match outcome::find_refusal(&outcome) {
-                    Some(refusal) => self.fail(&refusal),
-                    None => self.finish(&outcome),
-                },
-                Err(error) => self.fail(&error.into()),
-            },
+            RunEvent::Done { .. } | RunEvent::Joined { .. } => {
+                match self.engine.wait_for_outcome(self.tenant, self.run).await {
+                    Ok(outcome) => match outcome::find_refusal(&outcome) {
+                        Some(refusal) => self.fail(&refusal),
+                        None => self.finish(&outcome),
+                    },
+                    Err(error) => self.fail(&error.into()),
+                }
+            }
             RunEvent::Error { message, .. } => {
                 self.fail(&ApiError::new(ApiErrorCode::Unavailable, message).hint("").into());
             }

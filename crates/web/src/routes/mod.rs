@@ -9,6 +9,12 @@ use crate::router::Routes;
 mod account {
     pub(super) mod show;
 }
+mod account_approvals {
+    mod approval_call;
+    pub(super) mod grant;
+    pub(super) mod refuse;
+    pub(super) mod show;
+}
 mod account_keys {
     pub(super) mod add;
     pub(super) mod list;
@@ -30,6 +36,22 @@ mod connector_login {
 }
 mod completions {
     pub(super) mod create;
+}
+mod desk_approvals {
+    pub(super) mod grant;
+    pub(super) mod refuse;
+}
+mod desk_sessions {
+    pub(super) mod desk_call;
+    mod desk_form;
+    mod desk_thread;
+    pub(super) mod draft;
+    pub(super) mod give_back;
+    pub(super) mod list;
+    pub(super) mod show;
+    pub(super) mod take;
+    pub(super) mod whisper;
+    pub(super) mod write;
 }
 mod embeddings {
     pub(super) mod create;
@@ -99,6 +121,12 @@ mod readiness {
 pub(crate) mod runs {
     pub(crate) mod follow;
 }
+mod sessions {
+    pub(super) mod follow;
+    pub(super) mod record_read;
+    pub(super) mod sign_typing;
+    pub(super) mod watch;
+}
 mod sign_in {
     pub(super) mod begin;
     pub(super) mod end;
@@ -115,6 +143,10 @@ mod start {
 }
 mod test {
     pub(super) mod run;
+}
+mod unsubscriptions {
+    pub(super) mod add;
+    pub(super) mod show;
 }
 mod uploads {
     pub(super) mod add;
@@ -137,15 +169,24 @@ mod visit_messages {
     pub(super) mod list;
     pub(crate) mod send;
 }
+mod visit_reads {
+    pub(super) mod record;
+}
 mod visit_runs {
     pub(super) mod cancel;
     pub(super) mod follow;
+}
+mod visit_streams {
+    pub(super) mod follow;
+}
+mod visit_typing {
+    pub(super) mod sign;
 }
 mod visit_uploads {
     pub(super) mod add;
 }
 pub(crate) mod visits {
-    pub(super) mod read;
+    pub(crate) mod read;
     pub(crate) mod show;
 }
 mod widget {
@@ -182,6 +223,10 @@ pub fn routes() -> Routes {
                 .post(connector_login::start::start_connector_login),
         )
         .route("/connectors/login/{token}/code", post(connector_login::request_code::request_connector_code))
+        .route(
+            "/unsubscribe/{token}",
+            get(unsubscriptions::show::show_unsubscription).post(unsubscriptions::add::add_unsubscription),
+        )
         .route("/connectors/back", get(connector_login::finish::finish_connector_login))
         .route("/connectors/client.json", get(connector_login::describe::describe_connector_client))
         .merge(api())
@@ -225,9 +270,33 @@ fn account() -> Routes {
             "/account/operators",
             get(operators::list::list_operators).post(operators::invite::invite_operator),
         )
+        .route("/account/approvals/{workspace}/{id}", get(account_approvals::show::show_account_approval))
+        .route(
+            "/account/approvals/{workspace}/{id}/grant",
+            post(account_approvals::grant::grant_account_approval),
+        )
+        .route(
+            "/account/approvals/{workspace}/{id}/refuse",
+            post(account_approvals::refuse::refuse_account_approval),
+        )
         .route("/account/operators/{id}/role", post(operators::change::change_operator))
         .route("/account/operators/{id}/link", post(operators::recover::recover_operator))
         .route("/account/invitations/{id}/withdraw", post(operators::withdraw::withdraw_invitation))
+        .route("/account/desk", get(desk_sessions::list::list_desk_sessions))
+        .route("/account/desk/{id}", get(desk_sessions::show::show_desk_session))
+        .route("/account/desk/{id}/take", post(desk_sessions::take::take_desk_session))
+        .route("/account/desk/{id}/give-back", post(desk_sessions::give_back::give_back_desk_session))
+        .route("/account/desk/{id}/write", post(desk_sessions::write::write_in_desk_session))
+        .route("/account/desk/{id}/draft", post(desk_sessions::draft::draft_in_desk_session))
+        .route(
+            "/account/desk/{id}/approvals/{approval}/grant",
+            post(desk_approvals::grant::grant_desk_approval),
+        )
+        .route(
+            "/account/desk/{id}/approvals/{approval}/refuse",
+            post(desk_approvals::refuse::refuse_desk_approval),
+        )
+        .route("/account/desk/{id}/whisper", post(desk_sessions::whisper::whisper_in_desk_session))
         .route("/account/language", get(language::choose::choose_language))
         .route("/account/oidc/start", get(oidc::start::start_oidc))
         .route("/account/oidc/back", get(oidc::finish::finish_oidc))
@@ -257,6 +326,9 @@ fn pages() -> Routes {
         .route("/start/local/{token}", get(start::redeem_link::redeem_local_link))
         .routes(routes!(visits::show::show_visit))
         .routes(routes!(visits::read::read_visit))
+        .routes(routes!(visit_streams::follow::follow_visit))
+        .routes(routes!(visit_reads::record::record_visit_read))
+        .routes(routes!(visit_typing::sign::sign_visit_typing))
         .routes(routes!(visit_messages::list::list_visit_messages))
         .routes(routes!(visit_messages::send::send_visit_message))
         .routes(routes!(visit_runs::follow::follow_visit_run))
@@ -284,6 +356,10 @@ fn api() -> Routes {
     Routes::new()
         .routes(routes!(chat::send::send_chat))
         .routes(routes!(runs::follow::follow_run))
+        .routes(routes!(sessions::follow::follow_session))
+        .routes(routes!(sessions::record_read::record_session_read))
+        .routes(routes!(sessions::sign_typing::sign_session_typing))
+        .routes(routes!(sessions::watch::watch_sessions))
         .routes(routes!(persons::link::link_person))
         .routes(routes!(persons::confirm::confirm_person))
         .routes(routes!(test::run::run_test))

@@ -78,9 +78,10 @@ pub(crate) enum StreamEvent {
     Done {
         #[schema(value_type = uuid::Uuid)]
         run: RunId,
-        /// The reply.
-        #[schema(value_type = uuid::Uuid)]
-        message: MessageId,
+        /// The reply; none where a person of the business has the conversation in hand and the agent says nothing.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        #[schema(value_type = Option<uuid::Uuid>)]
+        message: Option<MessageId>,
         /// The id of the turn in the decision records.
         #[schema(value_type = uuid::Uuid)]
         decision_id: RunId,
@@ -95,6 +96,11 @@ pub(crate) enum StreamEvent {
     },
     /// Last event: there is no reply, or it is not on this stream.
     Error { code: String, message: String, retryable: bool },
+    /// Last event: the message joined the turn before it, and one reply answers both. Follow that run.
+    Joined {
+        #[schema(value_type = uuid::Uuid)]
+        into: RunId,
+    },
     /// A background run waits, and nobody works on it meanwhile.
     Waiting {
         /// `time`, or the code of what is in the way of an approved act, such as `waiting_limit`.
@@ -192,6 +198,7 @@ impl StreamEvent {
             Self::Reset { .. } => "reset",
             Self::Done { .. } => "done",
             Self::Error { .. } => "error",
+            Self::Joined { .. } => "joined",
             Self::Waiting { .. } => "waiting",
             Self::RunsBegun { .. } => "runs_begun",
             Self::ChildEnded { .. } => "child_ended",
@@ -239,6 +246,7 @@ impl From<RunEvent> for StreamEvent {
                 Self::Done { run, message, decision_id, usage: usage.into(), state, degraded, skipped }
             }
             RunEvent::Error { code, message, retryable } => Self::Error { code, message, retryable },
+            RunEvent::Joined { run } => Self::Joined { into: run },
             RunEvent::Work(event) => event.into(),
         }
     }

@@ -7,7 +7,7 @@ use munshi_blobs::{Blob, BlobVariant, address, rows};
 use munshi_conversations::messages::Message;
 use munshi_server::error::ApiError;
 use munshi_store::Tx;
-use munshi_types::{BlobId, Timestamp};
+use munshi_types::{BlobId, MessageId, Timestamp};
 use serde::Serialize;
 use utoipa::ToSchema;
 
@@ -23,26 +23,26 @@ pub(crate) struct FileView {
     pub(crate) id: BlobId,
     /// Found by its bytes.
     #[schema(example = "image/jpeg")]
-    media_type: &'static str,
+    pub(crate) media_type: &'static str,
     /// In bytes.
     size: u64,
     #[schema(example = "bill.jpg")]
-    name: Option<String>,
+    pub(crate) name: Option<String>,
     /// Where it can be downloaded. The address needs no key and expires.
     #[schema(example = "/files/AZ…/bill.jpg")]
-    url: String,
+    pub(crate) url: String,
     /// What is shown of a picture: a JPEG made of its pixels alone.
-    preview: Option<FilePreview>,
+    pub(crate) preview: Option<FilePreview>,
 }
 
 /// A picture to show.
 #[derive(Clone, Debug, Serialize, ToSchema)]
 pub(crate) struct FilePreview {
     #[schema(example = "/files/AZ…/bill.jpg")]
-    url: String,
+    pub(crate) url: String,
     /// In pixels.
-    width: u32,
-    height: u32,
+    pub(crate) width: u32,
+    pub(crate) height: u32,
 }
 
 /// When addresses are made, and how long they work at least.
@@ -53,6 +53,11 @@ pub(crate) struct AddressTerms {
 }
 
 impl FileView {
+    /// What it is called where it is named.
+    pub(crate) fn label(&self) -> &str {
+        self.name.as_deref().unwrap_or(self.media_type)
+    }
+
     pub(crate) fn build(
         tx: &Tx<'_>,
         blob: &Blob,
@@ -86,13 +91,24 @@ pub(crate) fn list_files(
     message: &Message,
     terms: AddressTerms,
 ) -> Result<Vec<FileView>, ApiError> {
+    let ids = message.attached.iter().filter_map(|attached| parse_reference(&attached.reference));
+    list_files_of(tx, message.id, ids, terms)
+}
+
+/// The same by the ids that stand in a message.
+pub(crate) fn list_files_of(
+    tx: &mut Tx<'_>,
+    message: MessageId,
+    ids: impl Iterator<Item = BlobId>,
+    terms: AddressTerms,
+) -> Result<Vec<FileView>, ApiError> {
     let mut views = Vec::new();
-    for id in message.attached.iter().filter_map(|attached| parse_reference(&attached.reference)) {
-        if !is_attached(tx, id, message.id)? {
+    for id in ids {
+        if !is_attached(tx, id, message)? {
             continue;
         }
         if let Some(blob) = rows::find(tx, id)? {
-            let name = find_name(tx, id, BlobHolder::Message(message.id))?;
+            let name = find_name(tx, id, BlobHolder::Message(message))?;
             views.push(FileView::build(tx, &blob, name, terms)?);
         }
     }

@@ -50,8 +50,10 @@ pub(crate) enum VisitEvent {
     Done {
         #[schema(value_type = uuid::Uuid)]
         run: RunId,
-        #[schema(value_type = uuid::Uuid)]
-        message: MessageId,
+        /// The reply; none where a person of the business has the conversation in hand and the agent says nothing.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        #[schema(value_type = Option<uuid::Uuid>)]
+        message: Option<MessageId>,
         /// `done`, `halted` or `waiting_approval`.
         state: String,
         /// The locale for page texts from now on, as the person writes.
@@ -61,6 +63,11 @@ pub(crate) enum VisitEvent {
     },
     /// Last event: there is no reply, or it is not on this stream.
     Error { code: String, message: String, retryable: bool },
+    /// Last event: the message joined the turn before it, and one reply answers both. Follow that run.
+    Joined {
+        #[schema(value_type = uuid::Uuid)]
+        into: RunId,
+    },
 }
 
 impl VisitEvent {
@@ -76,6 +83,7 @@ impl VisitEvent {
             Self::Reset => "reset",
             Self::Done { .. } => "done",
             Self::Error { .. } => "error",
+            Self::Joined { .. } => "joined",
         }
     }
 }
@@ -115,6 +123,7 @@ impl VisitEventTranslator {
                 VisitEvent::Done { run, message, state, voice: Some(self.voice.code()) }
             }
             StreamEvent::Error { code, message, retryable } => VisitEvent::Error { code, message, retryable },
+            StreamEvent::Joined { into } => VisitEvent::Joined { into },
             // Work that nobody typed is not for visitors.
             StreamEvent::Waiting { .. }
             | StreamEvent::RunsBegun { .. }
@@ -204,7 +213,7 @@ mod tests {
         let usage = munshi_conversations::TurnUsage::default().into();
         let done = StreamEvent::Done {
             run: ids.next(),
-            message: ids.next(),
+            message: Some(ids.next()),
             decision_id: ids.next(),
             usage,
             state: "done".to_owned(),

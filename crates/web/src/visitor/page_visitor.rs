@@ -27,7 +27,7 @@ use crate::app::App;
 use crate::app::api::Api;
 
 /// What somebody at a page has proved.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum PageVisitorIdentity {
     /// They have not said anything yet.
     Nothing,

@@ -17,6 +17,8 @@ fn every_route(ids: &Ids) -> Vec<(&'static str, String, Option<Value>)> {
         ("POST", format!("/v1/runs/{run}/cancel"), None),
         ("GET", format!("/v1/sessions/{session}"), None),
         ("GET", format!("/v1/sessions/{session}/messages"), None),
+        ("GET", format!("/v1/sessions/{session}/stream"), None),
+        ("POST", format!("/v1/sessions/{session}/typing"), None),
         ("GET", format!("/v1/persons/{person}"), None),
         ("PATCH", format!("/v1/persons/{person}"), Some(json!({ "language": "hi" }))),
         (

@@ -164,4 +164,35 @@ on_both! {
         house.post(&format!("/v1/approvals/{id}/grant"), &elsewhere, json!({ "digest": approval["digest"] })).await.refused(404, "not_found");
         assert_eq!(house.get("/v1/approvals", &elsewhere).await.is(200)["items"].as_array().unwrap().len(), 0);
     }
+
+    async fn whoever_may_answer_does_so_on_a_page(test: TestDb) {
+        let house = Installation::open(&test, wipe_after(None)).await;
+        let key = house.key(Role::Owner).await;
+        let (_, approval) = waiting(&house, &key).await;
+        let (id, digest) = (approval["id"].as_str().unwrap(), approval["digest"].as_str().unwrap());
+        let page = format!("/account/approvals/shop/{id}");
+        let (grant, refuse) = (format!("{page}/grant"), format!("{page}/refuse"));
+        let shown = [("digest", digest)];
+        assert_eq!(house.browser().get(&page).await.status, 303, "whoever comes by the mail signs in first");
+
+        let mut nina = house.operator("nina@shop.example", house.shop.tenant, Role::Staff).await;
+        assert_eq!(nina.get(&page).await.status, 403);
+        assert_eq!(nina.submit(&grant, &shown).await.status, 403);
+        let mut raju = house.operator("raju@other.example", house.other.tenant, Role::Owner).await;
+        assert_eq!(raju.get(&page).await.status, 404);
+        assert_eq!(raju.get(&format!("/account/approvals/other/{id}")).await.status, 404);
+        assert_eq!(raju.submit(&format!("/account/approvals/other/{id}/grant"), &shown).await.status, 404);
+
+        let mut asha = house.operator("asha@shop.example", house.shop.tenant, Role::Owner).await;
+        asha.get(&page).await.says(200, digest);
+        assert_eq!(asha.post(&grant, &shown).await.status, 403, "a form of another's page");
+        assert_eq!(asha.submit(&grant, &[("digest", "of something else")]).await.status, 409);
+        assert!(house.world.wiped.lock().unwrap().is_empty());
+        asha.submit(&grant, &shown).await.moved(&page);
+        wait_until(async || house.world.wiped.lock().unwrap().len() == 1).await;
+        let done = asha.get(&page).await.says(200, "You said yes.");
+        assert!(!done.contains("/grant"), "{done}");
+        assert_eq!(asha.submit(&refuse, &shown).await.status, 409);
+        assert_eq!(house.world.wiped.lock().unwrap().len(), 1);
+    }
 }

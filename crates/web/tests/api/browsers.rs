@@ -8,7 +8,7 @@ use munshi_conversations::outbox::{ChannelSender, SendFault, SendIdempotency, Se
 use munshi_identity::Role;
 use munshi_test_support::models::ScriptedTurn;
 use munshi_types::tier::Channel;
-use munshi_types::{MessageId, OutboundMessage};
+use munshi_types::{MessageId, OutboundMessage, OutboundPurpose};
 use munshi_web::{HttpServer, ServerOptions, routes};
 use serde_json::json;
 use tokio::task::JoinSet;
@@ -19,7 +19,8 @@ use crate::api::support::{Installation, Setup};
 use crate::api::visits::{consents, list_said, promote, put};
 
 const ENTER: char = '\u{E007}';
-const STILL: &str = "!document.querySelector('.live, .waiting') && document.querySelector('.doing').hidden";
+pub(crate) const STILL: &str =
+    "!document.querySelector('.live, .waiting') && document.querySelector('.doing').hidden";
 
 /// A server of this installation; it stops with the test.
 pub(crate) struct Served {
@@ -48,13 +49,13 @@ pub(crate) async fn beside<T: Send + 'static>(act: impl FnOnce() -> T + Send + '
     tokio::task::spawn_blocking(act).await.unwrap()
 }
 
-fn opened(url: &str) -> Browser {
+pub(crate) fn opened(url: &str) -> Browser {
     let browser = Browser::open(url);
     browser.until("document.querySelector('.chat.ready')");
     browser
 }
 
-fn say(browser: &Browser, text: &str) {
+pub(crate) fn say(browser: &Browser, text: &str) {
     browser.run("document.querySelector('textarea').focus()", &json!([]));
     browser.press(&format!("{text}{ENTER}"));
 }
@@ -63,6 +64,31 @@ fn say(browser: &Browser, text: &str) {
 #[derive(Default)]
 struct Phone {
     got: Mutex<Vec<String>>,
+}
+
+/// The same for mails.
+#[derive(Default)]
+struct Mailbox {
+    got: Mutex<Vec<OutboundMessage>>,
+}
+
+#[async_trait]
+impl ChannelSender for Mailbox {
+    fn channel(&self) -> Channel {
+        Channel::Email
+    }
+
+    fn idempotency(&self) -> SendIdempotency {
+        SendIdempotency::Once
+    }
+
+    async fn send(&self, outbound: &OutboundMessage) -> Result<SendReceipt, SendFault> {
+        if outbound.to.address.starts_with("nobody@") {
+            return Err(SendFault::unreachable("no such user"));
+        }
+        self.got.lock().unwrap().push(outbound.clone());
+        Ok(SendReceipt::default())
+    }
 }
 
 #[async_trait]
@@ -271,5 +297,46 @@ on_both! {
         .await;
         let known = house.all_addresses(house.shop.tenant).await;
         assert_eq!(known.iter().filter(|(_, address)| address == "+919812345678").count(), 1);
+    }
+
+    async fn a_visitor_proves_a_mail_on_the_page(test: TestDb) {
+        let (phone, mailbox) = (Arc::new(Phone::default()), Arc::new(Mailbox::default()));
+        let script = [ScriptedTurn::text("At nine.")];
+        let setup = Setup { senders: vec![phone.clone(), mailbox.clone()], ..Setup::default() };
+        let house = Installation::open_with(&test, script, setup).await;
+        let served = Served::of(&house).await;
+        let url = served.url("/c/shop-front");
+        let heard = mailbox.clone();
+        beside(move || {
+            let browser = opened(&url);
+            say(&browser, "When do you open?");
+            browser.until(&format!("{STILL} && document.querySelectorAll('button.link').length === 2"));
+            let offers = browser.value("[...document.querySelectorAll('button.link')].map((button) => button.textContent)");
+            assert_eq!(offers, json!(["Use my phone number", "Use my e-mail"]));
+            browser.run("document.querySelectorAll('button.link')[1].click()", &json!([]));
+            browser.until("document.activeElement.closest('form.link') && !document.querySelector('button.link')");
+            assert_eq!(browser.text("document.querySelector('form.link input').getAttribute('aria-label')"), "E-mail");
+            browser.press(&format!("nobody@example.org{ENTER}"));
+            browser.until("document.querySelector('.link .fault').textContent.includes('Please check it')");
+            browser.run("document.querySelector('form.link input').value = ''", &json!([]));
+            browser.press(&format!("Meera@Example.org{ENTER}"));
+            browser.until("document.querySelector('form.link input').getAttribute('aria-label') === 'Code'");
+            // None came: it is asked for again, at the same address or another.
+            browser.click("form.link button.plain");
+            browser.until("document.querySelector('form.link input').getAttribute('aria-label') === 'E-mail'");
+            assert_eq!(browser.value("document.querySelector('form.link input').value"), json!("Meera@Example.org"));
+            browser.press(&ENTER.to_string());
+            browser.until("document.querySelector('form.link input').getAttribute('aria-label') === 'Code'");
+            assert_eq!(heard.got.lock().unwrap().len(), 2);
+            let sent = heard.got.lock().unwrap().pop().unwrap();
+            assert_eq!((sent.to.address.as_str(), sent.purpose), ("meera@example.org", OutboundPurpose::Code));
+            let code: String = sent.text.chars().take_while(char::is_ascii_digit).collect();
+            browser.press(&format!("{code}{ENTER}"));
+            browser.until("document.querySelector('p.link')?.textContent === 'Your e-mail is confirmed.'");
+        })
+        .await;
+        let known = house.all_addresses(house.shop.tenant).await;
+        assert_eq!(known.iter().filter(|(_, address)| address == "meera@example.org").count(), 1);
+        assert!(phone.got.lock().unwrap().is_empty());
     }
 }

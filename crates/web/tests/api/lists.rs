@@ -2,18 +2,21 @@
 
 use std::time::Duration;
 
-use munshi_conversations::Result;
+use munshi_conversations::human_requests::{self, NewHumanRequest};
+use munshi_conversations::sessions::{self, SessionFilter};
+use munshi_conversations::{Result, whispers};
 use munshi_identity::Role;
 use munshi_operations::HOUSE;
 use munshi_pack::operation::{OperationScope, OperationSpec};
 use munshi_safety::policy;
-use munshi_store::{SealedBy, SealedColumn, Tx, params};
+use munshi_store::{PageRequest, SealedBy, SealedColumn, Tx, params};
 use munshi_test_support::TestDb;
-use munshi_types::{CallId, RunId, Timestamp};
+use munshi_types::{CallId, RunId, SessionId, Timestamp};
 use serde_json::{Value, json};
 use uuid::Uuid;
 
-use crate::api::operations::{Subjects, sample, subjects, wipes};
+use crate::api::operation_samples::{Subjects, sample};
+use crate::api::operations::{subjects, wipes};
 use crate::api::support::{Installation, Reply, bury_job};
 
 /// So many pages are followed.
@@ -30,6 +33,9 @@ async fn add_rows(house: &Installation, keeper: &str, test: &TestDb) {
     post("/v1/host-keys", host).await;
     post("/v1/secrets/spare", json!({ "value": "s3cret" })).await;
     post("/v1/connectors", json!({ "name": "far", "url": "https://far.example/mcp" })).await;
+    for name in ["mail", "spare"] {
+        post("/v1/channels", json!({ "name": name, "kind": "log" })).await;
+    }
     for limit in ["tenant.day.tokens", "tenant.month.tokens"] {
         post("/v1/usage/limits", json!({ "limit": limit, "amount": "100000" })).await;
     }
@@ -165,6 +171,35 @@ impl ListReader<'_> {
     }
 }
 
+/// Two whispers in the session, and two people in the line.
+async fn add_desk_rows(house: &Installation, subjects: &Subjects, test: &TestDb) {
+    let path =
+        sample(&HOUSE.iter().find(|entry| entry.spec.id() == "list_whispers").unwrap().spec, subjects, 0).0;
+    let session: SessionId = path.split('/').nth(3).unwrap().parse().unwrap();
+    for number in 0..2 {
+        test.clock.advance(Duration::from_secs(1));
+        let (ids, now, owner, staff) = (house.ids.clone(), house.now(), house.shop.owner, house.shop.staff);
+        let add = move |tx: &mut Tx<'_>| {
+            let found = sessions::find(tx, session)?.unwrap();
+            whispers::add(tx, &found, (ids.next(), owner), ("be kind", now))?;
+            let other = sessions::list(tx, SessionFilter::All, &PageRequest::new(None, 50))?.items;
+            let waiting = other.into_iter().filter(|one| one.person != staff).nth(number).unwrap();
+            let request = NewHumanRequest {
+                id: ids.next(),
+                run: None,
+                team: None,
+                reason: "wants a person".to_owned(),
+                is_callback: false,
+                callback_to: None,
+                note: None,
+                now,
+            };
+            human_requests::add(tx, &waiting, &request).map(drop)
+        };
+        house.db.write(house.shop.tenant, add).await.unwrap();
+    }
+}
+
 fn build_reader<'a>(
     house: &'a Installation,
     keeper: &'a str,
@@ -191,6 +226,7 @@ on_both! {
             let (path, body) = sample(&made.spec, &subjects, number);
             assert!(house.call("POST", &path, &owner, body).await.status < 300);
         }
+        add_desk_rows(&house, &subjects, &test).await;
         let mut short = Vec::new();
         for entry in HOUSE.iter().filter(|entry| entry.spec.has_route()) {
             let fields = entry.fields();

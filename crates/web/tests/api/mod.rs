@@ -24,6 +24,7 @@ mod account {
 }
 mod approvals;
 mod browsers;
+mod channels;
 mod chat;
 mod conform;
 mod connector_links;
@@ -31,6 +32,7 @@ mod connector_logins;
 mod connector_pages;
 mod connector_proofs;
 mod connectors;
+mod desk_browsers;
 mod door;
 #[allow(dead_code, reason = "shared with the tests of the program")]
 #[path = "../../../munshi/tests/browser/driver.rs"]
@@ -41,11 +43,14 @@ mod hostile;
 mod keys;
 mod limits;
 mod lists;
+mod live;
+mod live_rights;
 mod mcp;
 mod nodes;
 mod offline;
 mod openai;
 mod openai_tools;
+mod operation_samples;
 mod operations;
 mod operators;
 mod pack_forms;
@@ -60,5 +65,6 @@ mod secrets;
 mod stored_prompts;
 mod streams;
 pub(crate) mod support;
+mod unsubscribe;
 mod visits;
 mod widgets;

@@ -16,142 +16,28 @@ use munshi_test_support::models::ScriptedTurn;
 use munshi_types::TenantId;
 use serde_json::{Value, json};
 
+use crate::api::channels::declare_channel;
 use crate::api::connectors::show_tools;
 use crate::api::mcp;
+use crate::api::operation_samples::{Subjects, folder, sample};
 use crate::api::persons::forget;
-use crate::api::support::{Installation, Reply, add_consents, add_undoable, bury_job};
-
-/// What one business has that operations are about.
-pub(super) struct Subjects {
-    key: String,
-    act: String,
-    /// One that was done and can be taken back.
-    undoable: String,
-    person: String,
-    /// One who can leave, and one who can be forgotten, for each that may let them.
-    leavers: Vec<String>,
-    forgotten: Vec<String>,
-    erasure: String,
-    /// One of the person for each that may withdraw it.
-    consents: Vec<String>,
-    session: String,
-    /// One that waits for each that may stop it.
-    runs: Vec<String>,
-    /// One that waits for each that may answer it, and its digest.
-    approvals: Vec<(String, String)>,
-    keeper_key: String,
-    job: String,
-    /// For each that may, one whose role changes, one who is removed and one who is proved.
-    operators: Vec<String>,
-    /// One for each that may take it back.
-    invitations: Vec<String>,
-    /// One for each that may grant it, and one for each that may refuse it, with its digest.
-    proposals: Vec<(String, String)>,
-}
+use crate::api::support::{Installation, Reply, add_consents, add_outgoing, add_undoable, bury_job};
 
 /// How many turns of the model [`subjects`] takes.
 const TURNS: usize = 1 + 3 * EACH;
-const EACH: usize = 6;
+pub(super) const EACH: usize = 6;
+
+/// How many drafts may be asked for; whatever else asks a model then hears one, too.
+const DRAFTS: usize = 100;
 
 pub(super) fn wipes() -> impl Iterator<Item = ScriptedTurn> {
-    std::iter::repeat_n(ScriptedTurn::call("wipe", &json!({ "text": "all" })), TURNS)
+    let wipes = std::iter::repeat_n(ScriptedTurn::call("wipe", &json!({ "text": "all" })), TURNS);
+    wipes.chain(std::iter::repeat_n(ScriptedTurn::text("We open at nine."), DRAFTS))
 }
 
-const BARE: &str = "read_stats read_usage read_policy list_policy retry_jobs read_plan read_queue export_audit verify_audit \
-                    anchor_audit export_folder make_backup rotate_tenant_key";
-
-/// A request that would do; the number makes what is made anew another one each time.
-pub(super) fn sample(spec: &OperationSpec, subjects: &Subjects, number: usize) -> (String, Option<Value>) {
-    let path = |id: &str| spec.path.replace("{id}", id);
-    let named = |name: &str| spec.path.replace("{name}", name);
-    let plain = || spec.path.to_owned();
-    match spec.id().as_str() {
-        "add_key" => {
-            let new = json!({ "name": format!("key {number}"), "role": "viewer", "speaks_as": "program" });
-            (plain(), Some(new))
-        }
-        "read_key" | "revoke_key" | "rotate_key" => (path(&subjects.key), None),
-        "add_person" => (plain(), Some(json!({ "name": format!("Person {number}") }))),
-        "change_person" => (path(&subjects.person), Some(json!({ "name": format!("Person {number}") }))),
-        "read_person" | "export_person" | "list_consents" => (path(&subjects.person), None),
-        "leave_person" => (path(&subjects.leavers[number % EACH]), None),
-        "forget_person" => (path(&subjects.forgotten[number % EACH]), None),
-        "read_session" | "list_messages" | "list_handoffs" => (path(&subjects.session), None),
-        "search_messages" => (format!("{}?q=hello", spec.path), None),
-        "make_handoff" => (path(&subjects.session), Some(json!({ "to": "front" }))),
-        "read_run" | "list_stored_prompts" => (path(&subjects.runs[0]), None),
-        "cancel_run" => (path(&subjects.runs[number % EACH]), None),
-        "read_approval" => (path(&subjects.approvals[0].0), None),
-        "grant_approval" | "refuse_approval" => {
-            let from = if spec.verb == "grant" { 0 } else { EACH };
-            let (id, digest) = &subjects.approvals[from + number % EACH];
-            (path(id), Some(json!({ "digest": digest })))
-        }
-        "read_proposal" | "grant_proposal" | "refuse_proposal" => sample_proposal(spec, subjects, number),
-        "read_tier" | "list_tier_versions" | "diff_tier" => {
-            (spec.path.replace("{kind}", "binding").replace("{name}", "counter"), None)
-        }
-        "read_binding" => (spec.path.replace("{name}", "counter"), None),
-        "rollback_tier" => {
-            let path = spec.path.replace("{kind}", "human").replace("{name}", "spare");
-            (path, Some(json!({ "to": 1 + number % 3 })))
-        }
-        "test_policy" => (plain(), Some(json!({ "tool": "count", "as": "anonymous", "door": "work" }))),
-        "apply_folder" | "diff_folder" => (plain(), Some(folder(&format!("fresh-{number}")))),
-        "read_act" => (path(&subjects.act), None),
-        "read_erasure" => (path(&subjects.erasure), None),
-        "read_consent" | "withdraw_consent" => (path(&subjects.consents[number % EACH]), None),
-        // Its tool is not there: it is refused, and may be asked for again.
-        "undo_act" => (path(&subjects.undoable), None),
-        "add_tenant" => (plain(), Some(json!({ "name": format!("tenant-{number}") }))),
-        "read_tenant" | "pause_tenant" => (named("awake"), None),
-        "resume_tenant" => (named("asleep"), None),
-        "archive_tenant" => (named("over"), None),
-        "add_connector" => {
-            (plain(), Some(json!({ "name": format!("far{number}"), "url": "https://far.example/mcp" })))
-        }
-        "login_connector" | "logout_connector" | "test_connector" => (named("odd"), None),
-        "read_connector" | "logs_connector" | "accept_connector" | "remove_connector" => (named("odd"), None),
-        "read_job" | "retry_job" => (path(&subjects.job), None),
-        "revoke_keeper_key" => (path(&subjects.keeper_key), None),
-        "set_limit" => (plain(), Some(json!({ "limit": "tenant.day.tokens", "amount": "100000" }))),
-        "set_plan" => (plain(), Some(json!({ "plan": "pro" }))),
-        "test_model" => (named("offline"), None),
-        "set_model_capability" => {
-            (spec.path.replace("{capability}", "cheap"), Some(json!({ "models": ["offline"] })))
-        }
-        "add_host_key" => {
-            let (kid, jwks) = (format!("k{number}"), "https://shop.example/keys");
-            (plain(), Some(json!({ "kid": kid, "host": kid, "jwks": jwks, "algorithm": "RS256" })))
-        }
-        "retire_host_key" => (spec.path.replace("{kid}", "front"), None),
-        "set_secret" => (named("spare"), Some(json!({ "value": "s3cret" }))),
-        "remove_secret" => (named("gone"), None),
-        "invite_operator" => {
-            (plain(), Some(json!({ "email": format!("new{number}@shop.example"), "role": "viewer" })))
-        }
-        "invite_keeper" => (plain(), Some(json!({ "email": format!("keeper{number}@house.example") }))),
-        "withdraw_invitation" => (path(&subjects.invitations[number % EACH]), None),
-        "withdraw_invitations" => (plain(), Some(json!({ "email": "waiting@shop.example" }))),
-        "link_operator" => (path(&subjects.operators[number % EACH]), None),
-        "change_operator" => (path(&subjects.operators[number % EACH]), Some(json!({ "role": "viewer" }))),
-        "remove_operator" => (path(&subjects.operators[EACH + number % EACH]), None),
-        "prove_operator" => (path(&subjects.operators[2 * EACH + number % EACH]), None),
-        _ if spec.verb == "list" || BARE.split(' ').any(|id| id == spec.id()) => (plain(), None),
-        other => panic!("{other} has no sample: write one, so that it is walked through"),
-    }
-}
-
-fn sample_proposal(spec: &OperationSpec, subjects: &Subjects, number: usize) -> (String, Option<Value>) {
-    let from = if spec.verb == "refuse" { EACH } else { 0 };
-    let (id, digest) = &subjects.proposals[from + number % EACH];
-    (spec.path.replace("{id}", id), (spec.verb == "grant").then(|| json!({ "digest": digest })))
-}
-
-fn folder(words: &str) -> Value {
-    let text = format!("+++\nname = \"Spare\"\nidentity = \"{words}\"\n+++\n");
-    json!({ "folders": [{ "files": [{ "path": "humans/spare.md", "text": text }] }] })
-}
+/// What a person does in a conversation, as themselves.
+const JOINING: [&str; 5] =
+    ["take_session", "give_back_session", "write_session", "whisper_session", "draft_session"];
 
 pub(super) async fn subjects(house: &Installation, owner: &str) -> Subjects {
     let text = |value: &Value| value.as_str().unwrap().to_owned();
@@ -196,6 +82,7 @@ pub(super) async fn subjects(house: &Installation, owner: &str) -> Subjects {
     let (operators, invitations) = add_operators(house, &keeper).await;
     show_tools(house).await;
     show_tools(house).await;
+    declare_channel(house).await;
     Subjects {
         session: text(&chat["session"]),
         runs,
@@ -206,6 +93,7 @@ pub(super) async fn subjects(house: &Installation, owner: &str) -> Subjects {
         keeper_key: keeper_key[..11].to_owned(),
         job: bury_job(house).await,
         consents: add_consents(house, &people[0], EACH).await,
+        outgoing: add_outgoing(house, EACH + 1).await,
         person: people.remove(0),
         leavers: people,
         forgotten,
@@ -286,7 +174,11 @@ async fn count_since(house: &Installation, spec: &OperationSpec, before: &BTreeM
 /// How often the audit hears of an operation: of one that starts something else before and after.
 fn count_told(spec: &OperationSpec) -> i64 {
     match (spec.id().as_str(), spec.events()) {
-        ("make_backup" | "rotate_tenant_key" | "test_connector" | "test_model" | "grant_proposal", _) => 2,
+        (
+            "make_backup" | "rotate_tenant_key" | "test_channel" | "test_connector" | "test_model"
+            | "grant_proposal",
+            _,
+        ) => 2,
         (_, events) => i64::from(!events.is_empty()),
     }
 }
@@ -297,7 +189,12 @@ async fn restore(house: &Installation, id: &str, subjects: &mut Subjects, keeper
         "revoke_key" => house.restore_key(&subjects.key).await,
         "retry_job" | "retry_jobs" => subjects.job = bury_job(house).await,
         "accept_connector" | "remove_connector" => show_tools(house).await,
+        "remove_channel" => declare_channel(house).await,
         "remove_secret" => store_secrets(house, keeper).await,
+        "take_session" | "write_session" => {
+            let path = format!("/v1/sessions/{}/give-back", subjects.session);
+            house.call_in("shop", ("POST", &path), keeper, None).await.is(200);
+        }
         _ => {}
     }
 }
@@ -327,12 +224,28 @@ impl Walk {
         Self { house, subjects, owner, customer, elsewhere, narrow, keeper }
     }
 
+    /// A key of somebody with a role, who has the session in hand where that is needed: only a person joins in.
+    async fn join(&self, id: &str, role: Role) -> String {
+        let (house, new) = (&self.house, json!({ "name": "Kamal", "role": role.to_string() }));
+        let person = house.post("/v1/persons", &self.owner, new).await.is(201);
+        let person = KeySubject::Person(person["id"].as_str().unwrap().parse().unwrap());
+        let key = house.key_with(house.shop.tenant, person, None, None).await;
+        if role <= Role::Staff && ["give_back_session", "write_session"].contains(&id) {
+            let path = format!("/v1/sessions/{}/take", self.subjects.session);
+            house.call("POST", &path, &key, None).await.is(200);
+        }
+        key
+    }
+
     /// As each role: refused below the one it names, told once from there on.
     async fn try_roles(&mut self, spec: &OperationSpec, at: usize) {
         let (house, id, method) = (&self.house, spec.id(), spec.method.as_str());
         let area = spec.grant().map(|grant| grant.area);
         for (role, number) in [(Role::Viewer, 0), (Role::Staff, 1), (Role::Admin, 2), (Role::Owner, 3)] {
-            let key = house.naming_key(role, area).await;
+            let key = match JOINING.contains(&id.as_str()) {
+                true => self.join(&id, role).await,
+                false => house.naming_key(role, area).await,
+            };
             let (mut path, body) = sample(spec, &self.subjects, at * 10 + number);
             if id == "rotate_key" && role <= Role::Admin {
                 // A key rotates what was made with it.
@@ -346,8 +259,14 @@ impl Walk {
             let told = count_since(house, spec, &before).await;
             // Of approvals the policy says besides whose they are to answer: not a colleague's.
             let is_theirs = spec.resource != "approvals" || !spec.writes() || role <= Role::Admin;
+            // Where somebody is reached is for themselves to say, and for those who look after everybody.
+            let is_theirs = is_theirs && (id != "change_reach" || role <= Role::Admin);
             let is_high = spec.needs.minimum_role().is_none_or(|lowest| role <= lowest);
-            if area.is_some() && is_theirs && is_high {
+            if id == "draft_session" && area.is_some() && is_high {
+                // The folder that was applied on the way here permits no model: they may, and hear that.
+                assert!(reply.refused(503, "unavailable").contains("permits no model"));
+                assert_eq!(told, count_told(spec), "{id} as {role}");
+            } else if area.is_some() && is_theirs && is_high {
                 reply.is(spec.method.status());
                 assert_eq!(told, count_told(spec), "{id} as {role}");
                 restore(house, &id, &mut self.subjects, &self.keeper).await;
@@ -418,6 +337,9 @@ impl Walk {
     async fn try_keeper(&mut self, spec: &OperationSpec, at: usize) {
         let (house, id, method) = (&self.house, spec.id(), spec.method.as_str());
         let (path, body) = sample(spec, &self.subjects, at * 10 + 5);
+        if id == "give_back_session" {
+            self.join(&id, Role::Staff).await;
+        }
         let before = count_entries(house, spec).await;
         if spec.needs.scope() == OperationScope::Tenant {
             let reply = house.call_in("nowhere", (method, &path), &self.keeper, body.clone()).await;
@@ -433,8 +355,8 @@ impl Walk {
             }
             _ => house.call(method, &path, &self.keeper, body).await,
         };
-        if id == "grant_approval" {
-            // A yes is for somebody of the tenant to say.
+        if id == "grant_approval" || (JOINING.contains(&id.as_str()) && id != "give_back_session") {
+            // A yes is for somebody of the tenant to say, and so is a word to a customer.
             reply.refused(403, "forbidden");
             return;
         }
@@ -479,7 +401,7 @@ on_both! {
                     }
                     get(format!("{path}?limit=1&limit=2")).await.refused(400, "bad_request");
                     // Lists by name go on behind any.
-                    if !["secrets", "host-keys", "connectors", "limits", "tiers", "bindings", "operators", "model-targets", "model-capabilities", "backups"].contains(&entry.spec.resource) {
+                    if !["secrets", "host-keys", "channels", "connectors", "limits", "tiers", "bindings", "operators", "model-targets", "model-capabilities", "backups"].contains(&entry.spec.resource) {
                         get(format!("{path}?after=nowhere")).await.refused(400, "bad_request");
                     }
                 }

@@ -3,6 +3,7 @@
 use munshi_identity::Role;
 use munshi_identity::keys::{Area, KeySpeaker, KeySubject};
 use munshi_test_support::models::ScriptedTurn;
+use munshi_types::PersonId;
 use serde_json::{Value, json};
 
 use crate::api::support::Installation;
@@ -50,6 +51,22 @@ on_both! {
         // The phone is free for whoever has it now.
         let again = json!({ "name": "Somebody", "phone": "+919876501234" });
         house.post("/v1/persons", &owner, again).await.is(201);
+    }
+
+    async fn nothing_is_added_to_what_was_somebodys_who_was_forgotten(test: TestDb) {
+        let house = Installation::open(&test, [ScriptedTurn::text("Marigolds are in.")]).await;
+        let owner = house.key(Role::Owner).await;
+        let made = house.post("/v1/persons", &owner, json!({ "name": "Rameshwari" })).await.is(201);
+        let id = made["id"].as_str().unwrap().to_owned();
+        let say = json!({ "binding": "counter", "text": "are marigolds in?", "person": id });
+        let said = house.post("/v1/chat", &owner, say).await.is(200);
+        let handoffs = format!("/v1/sessions/{}/handoffs", said["session"].as_str().unwrap());
+        house.post(&handoffs, &owner, json!({ "to": "front", "reason": "She called." })).await.is(200);
+        forget(&house, id).await;
+        let refused = house.post(&handoffs, &owner, json!({ "to": "front", "reason": "She called again." })).await;
+        let words = refused.refused(409, "conflict");
+        assert!(words.contains("was forgotten: nothing can be added to it."), "{words}");
+        house.get(&handoffs.replace("handoffs", "messages"), &owner).await.is(200);
     }
 
     async fn somebody_is_told_all_that_is_known(test: TestDb) {
@@ -181,5 +198,23 @@ on_both! {
         assert_eq!((&linked["person"]["id"], &linked["merged"]), (&known["id"], &visitor["person"]));
         let again = house.post("/v1/chat", &key, say(visitor["person"].clone())).await.is(200);
         assert_eq!((&again["person"], &again["session"]), (&known["id"], &linked["session"]));
+    }
+
+    async fn where_somebody_is_reached_is_theirs_or_a_higher_roles_to_say(test: TestDb) {
+        let house = Installation::open(&test, []).await;
+        let (owner, staff) = (house.shop.owner, house.shop.staff);
+        let path = |person: PersonId| format!("/v1/persons/{person}/reach");
+        let own = house.key_with(house.shop.tenant, KeySubject::Person(owner), None, None).await;
+        let (owners, at_till) = (house.key(Role::Owner).await, house.key(Role::Staff).await);
+        let silent = || Some(json!({ "alerts": [], "requests": [] }));
+        house.call("PATCH", &path(staff), &at_till, silent()).await.refused(403, "forbidden");
+        house.call("PATCH", &path(owner), &owners, silent()).await.refused(403, "forbidden");
+        let shown = house.call("PATCH", &path(staff), &owners, silent()).await.is(200);
+        assert_eq!((&shown["requests"]["chosen"], &shown["approvals"]["chosen"]), (&json!(true), &json!(false)));
+        let there = house.call("PATCH", &path(owner), &own, Some(json!({ "zone": "UTC", "alerts": [] }))).await.is(200);
+        assert_eq!(there["zone"], "UTC");
+        let back = house.call("PATCH", &path(owner), &own, Some(json!({ "reset": ["zone", "alerts"] }))).await.is(200);
+        assert_eq!((&back["zone"], &back["alerts"]["chosen"]), (&json!(null), &json!(false)));
+        house.call("PATCH", &path(owner), &own, Some(json!({ "reset": ["nothing"] }))).await.refused(422, "invalid");
     }
 }

@@ -182,6 +182,7 @@ impl AskEventListener for TerminalAskListener {
             | RunEvent::Approval { .. }
             | RunEvent::Suggestions { .. }
             | RunEvent::Done { .. }
+            | RunEvent::Joined { .. }
             | RunEvent::Work(_) => Ok(()),
         }
     }

@@ -102,6 +102,7 @@ impl AskEventListener for ChatScreen {
             | RunEvent::Approval { .. }
             | RunEvent::Suggestions { .. }
             | RunEvent::Done { .. }
+            | RunEvent::Joined { .. }
             | RunEvent::Work(_) => false,
         };
         if is_shown {

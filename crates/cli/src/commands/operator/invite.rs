@@ -15,6 +15,9 @@ use crate::operation_client::OperationTarget;
 pub(crate) struct OperatorInviteArguments {
     /// E-mail to invite
     email: String,
+    /// Show the link here, also where it could go by mail
+    #[arg(long)]
+    show: bool,
     #[command(flatten)]
     what: What,
     #[command(flatten)]
@@ -35,16 +38,17 @@ struct What {
 }
 
 pub(super) fn run(context: &CommandContext, arguments: OperatorInviteArguments) -> Result<()> {
-    let OperatorInviteArguments { email, what, of, operator } = arguments;
+    let OperatorInviteArguments { email, show, what, of, operator } = arguments;
+    let show = show.then_some(true);
     let about = format!("Send this link to {email}; `munshi operator withdraw` revokes it.");
     let link = match what.role {
         Some(role) => {
             let target = OperationTarget { of: &of, operator: Some(&operator) };
-            context.run_operation::<InviteOperator>(&target, &InviteOperatorInput { email, role })?
+            context.run_operation::<InviteOperator>(&target, &InviteOperatorInput { email, role, show })?
         }
         None => {
             let target = OperationTarget::installation(Some(&operator));
-            context.run_operation::<InviteKeeper>(&target, &InviteKeeperInput { email })?
+            context.run_operation::<InviteKeeper>(&target, &InviteKeeperInput { email, show })?
         }
     };
     print_link(context, &link, &about)

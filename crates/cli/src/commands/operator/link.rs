@@ -1,7 +1,9 @@
 //! `munshi operator link [EMAIL]`
 
 use clap::Args;
-use munshi_operations::operators::{LinkOnlyOperator, LinkOnlyOperatorInput, LinkOperator, OperatorInput};
+use munshi_operations::operators::{
+    LinkOnlyOperator, LinkOnlyOperatorInput, LinkOperator, LinkOperatorInput,
+};
 use munshi_wiring::failure::{CommandFailure, Result};
 
 use super::print_link;
@@ -13,6 +15,9 @@ use crate::operation_client::OperationTarget;
 pub(crate) struct OperatorLinkArguments {
     /// Operator whose password to reset. Default: the only operator, or the first one to create
     email: Option<String>,
+    /// Show the link here, also where it could go by mail
+    #[arg(long)]
+    show: bool,
     #[command(flatten)]
     operator: OperatorArguments,
 }
@@ -20,7 +25,10 @@ pub(crate) struct OperatorLinkArguments {
 pub(super) fn run(context: &CommandContext, arguments: OperatorLinkArguments) -> Result<()> {
     let target = OperationTarget::installation(Some(&arguments.operator));
     let link = match arguments.email {
-        Some(id) => context.run_operation::<LinkOperator>(&target, &OperatorInput { id })?,
+        Some(id) => {
+            let input = LinkOperatorInput { id, show: arguments.show.then_some(true) };
+            context.run_operation::<LinkOperator>(&target, &input)?
+        }
         None if context.server.is_some() => {
             return Err(CommandFailure::usage(
                 "the first operator's link is made on the machine itself only",

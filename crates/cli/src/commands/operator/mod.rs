@@ -10,7 +10,7 @@ mod role;
 mod withdraw;
 
 use clap::Subcommand;
-use munshi_operations::operators::OneTimeLinkView;
+use munshi_operations::operators::{LinkDelivery, OneTimeLinkView};
 use munshi_wiring::failure::Result;
 
 use crate::context::CommandContext;
@@ -46,14 +46,21 @@ pub(super) fn run(context: &CommandContext, command: OperatorCommand) -> Result<
     }
 }
 
-/// A link, the one time.
+/// A link, the one time, or where it went.
 fn print_link(context: &CommandContext, link: &OneTimeLinkView, about: &str) -> Result<()> {
     context.output.print_result(link, |shown, painter| {
-        format!(
-            "{about} It works once, until {} UTC, and is not shown again:\n\n  {}\n",
-            format_time(shown.ends_at),
-            painter.bold(&shown.link)
-        )
+        let ends = format_time(shown.ends_at);
+        let to = shown.sent_to.as_deref().unwrap_or("their address");
+        let Some(link) = &shown.link else {
+            return match shown.delivery {
+                LinkDelivery::Unknown => format!(
+                    "Nobody knows whether the mail to {to} has arrived. If it has not, make another link, or show one with --show."
+                ),
+                _ => format!("The link was sent to {to}. It works once, until {ends} UTC."),
+            };
+        };
+        let why = shown.not_mailed.as_ref().map(|why| format!("It could not go by mail: {why}\n")).unwrap_or_default();
+        format!("{why}{about} It works once, until {ends} UTC, and is not shown again:\n\n  {}\n", painter.bold(link))
     })
 }
 

@@ -106,6 +106,7 @@ impl PromptFixture {
             summary: self.summary.as_deref().map(UntrustedText::new),
             history: self.history.into_iter().map(said).collect(),
             message,
+            whispers: Vec::new(),
             exchanges: Vec::new(),
             tools: Vec::new(),
             packs: TenantPacks::all(),

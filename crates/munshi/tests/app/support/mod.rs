@@ -33,6 +33,7 @@ pub(crate) const TABLES: &[&[Migration]] = &[
     munshi_conversations::MIGRATIONS,
     munshi_erasure::MIGRATIONS,
     munshi_connectors::MIGRATIONS,
+    munshi_channels::MIGRATIONS,
     munshi_pack::MIGRATIONS,
     munshi_ledger::MIGRATIONS,
 ];

@@ -9,7 +9,7 @@ use munshi_identity::operators::{self, AddOperatorOutcome, NewOperator, OPERATOR
 use munshi_identity::passwords::{Password, PasswordHash};
 use munshi_identity::sign_ins::{self, SignInMethod};
 use munshi_server::access::Access;
-use munshi_server::account::audit_context::AccountAuditContext;
+use munshi_server::account::audit_context::{AccountAuditContext, list_affected_tenants};
 use munshi_server::account::browser_sign_in::{BrowserSignInContext, SignInCookies};
 use munshi_server::account::form::PublicForm;
 use munshi_server::account::signed_in_operator::client_address;
@@ -17,6 +17,7 @@ use munshi_server::error::{ApiError, ApiErrorCode};
 use munshi_server::page_error::HtmlPageError;
 use munshi_server::page_phrases::PagePhrases;
 use munshi_store::PlatformTx;
+use munshi_types::{KeyId, OperatorId};
 use serde::Deserialize;
 use serde_json::json;
 
@@ -78,26 +79,50 @@ async fn redeem(
         if !links::redeem(tx, opened.link.id, inside.clock.now())? {
             return Err(link_gone_error());
         }
+        let is_proof = opened.link.proves_email();
+        let mut ended = Vec::new();
         let operator = match opened.link.purpose {
             LinkPurpose::First => add_first_operator(tx, &inside, (&form.email, &form.name), hash)?,
             LinkPurpose::Invitation { email, place } => {
-                add_invited_with_password(tx, &inside, (&email, &form.name), place, hash)?
+                add_invited_with_password(tx, &inside, (&email, &form.name), place, (hash, is_proof))?
             }
             LinkPurpose::Recovery { operator } => {
-                reset_password(tx, &inside, operator, &hash)?;
-                // Whoever made the link may be the one who uses it: unless they keep the installation, the account's
-                // e-mail is to be proved anew.
-                if !opened.by_keeper {
+                if is_proof {
+                    ended = prove_by_mail(tx, &inside, operator)?;
+                } else if !opened.by_keeper {
+                    // Whoever made the link may be the one who uses it: unless they keep the installation, the account's
+                    // e-mail is to be proved anew.
                     operators::mark_unverified(tx, operator)?;
                 }
+                reset_password(tx, &inside, operator, &hash)?;
                 operators::find(tx, operator)?.ok_or_else(link_gone_error)?
             }
         };
         let came = arrival.sign_in(tx, &inside, &operator)?;
         record_link_used(tx, &inside, &operator, opened.link.id)?;
-        Ok(came)
+        Ok((came, ended))
     };
-    Ok(access.db.platform(OPERATORS).write(unit).await?)
+    let (came, ended) = access.db.platform(OPERATORS).write(unit).await?;
+    access.keys.invalidate(&ended);
+    Ok(came)
+}
+
+/// The link was in the account's own mailbox and nowhere else: from the first time on, nobody who came in before is in it. Gives the keys
+/// that end.
+fn prove_by_mail(
+    tx: &mut PlatformTx<'_>,
+    access: &Access,
+    operator: OperatorId,
+) -> Result<Vec<KeyId>, ApiError> {
+    let Some(keys) = operators::mark_verified_revoking(tx, operator, access.clock.now())? else {
+        return Ok(Vec::new());
+    };
+    let operator = operators::find(tx, operator)?.ok_or_else(link_gone_error)?;
+    let telling = AccountAuditContext::for_operator(access, operator.id);
+    let tenants = list_affected_tenants(tx, &operator)?;
+    telling.record(tx, &tenants, "operator.proved", operator.id.to_string(), json!({ "how": "mail" }))?;
+    telling.record_unproved_keys(tx, &keys)?;
+    Ok(keys.iter().map(|(_, key)| key.id).collect())
 }
 
 /// Whose password it will be, before the link is used: so that an unfit one uses nothing up.
@@ -191,7 +216,7 @@ fn add_invited_with_password(
     access: &Access,
     (email, name): (&str, &str),
     place: InvitationScope,
-    hash: PasswordHash,
+    (hash, proved): (PasswordHash, bool),
 ) -> Result<Operator, ApiError> {
     let new = NewOperator {
         email: email.to_owned(),
@@ -200,7 +225,7 @@ fn add_invited_with_password(
         elsewhere: None,
         keeper: false,
         first: false,
-        proved: false,
+        proved,
         home: None,
     };
     add_invited_operator(tx, access, &new, place)
@@ -209,7 +234,7 @@ fn add_invited_with_password(
 fn reset_password(
     tx: &mut PlatformTx<'_>,
     access: &Access,
-    operator: munshi_types::OperatorId,
+    operator: OperatorId,
     hash: &PasswordHash,
 ) -> Result<(), ApiError> {
     let operator = operators::find(tx, operator)?.ok_or_else(link_gone_error)?;

@@ -22,6 +22,9 @@ use crate::operations::build_operator_call;
 pub(crate) struct InviteOperatorForm {
     email: String,
     role: String,
+    /// Pressed where they want to pass the link on themselves.
+    #[serde(default)]
+    show: Option<bool>,
 }
 
 pub(crate) async fn invite_operator(
@@ -50,7 +53,7 @@ async fn create_invitation(
     workspace: &OpenWorkspace,
     form: InviteOperatorForm,
 ) -> Result<OneTimeLinkView, HtmlPageError> {
-    let input = InviteOperatorInput { role: parse_role(&form.role)?, email: form.email };
+    let input = InviteOperatorInput { role: parse_role(&form.role)?, email: form.email, show: form.show };
     let call = build_operator_call(api, who, workspace).await?;
     Ok(execute::<InviteOperator>(&call, input).await.map_err(ApiError::from)?)
 }

@@ -9,7 +9,7 @@ use munshi_lang::PlaceholderValue;
 use munshi_operations::NameListInput;
 use munshi_operations::execute;
 use munshi_operations::invitations::ListInvitations;
-use munshi_operations::operators::{ListOperators, OneTimeLinkView, OperatorView};
+use munshi_operations::operators::{LinkDelivery, ListOperators, OneTimeLinkView, OperatorView};
 use munshi_pack::operation::ListInput;
 use munshi_server::account::frame::AccountFrame;
 use munshi_server::account::signed_in_operator::{OpenWorkspace, SignedInOperator};
@@ -40,22 +40,37 @@ struct OperatorsPage {
 pub(super) struct OperatorLinkNotice {
     /// Who it is for.
     pub(super) email: String,
-    pub(super) link: String,
+    /// None where it went to them by mail.
+    pub(super) link: Option<String>,
+    pub(super) delivery: LinkDelivery,
+    /// Why it did not go by mail, though it could have: as the log has it.
+    pub(super) not_mailed: Option<String>,
     pub(super) ends: Timestamp,
 }
 
 impl OperatorLinkNotice {
     /// The link as it is reached from this browser, where the settings say no address.
     pub(super) fn new(who: &SignedInOperator, headers: &HeaderMap, made: OneTimeLinkView) -> Self {
-        let path = made.link.rfind("/account/link/").and_then(|at| made.link.get(at..));
-        let link = path.map(|path| who.access.build_url(headers, path));
-        Self { email: made.email.unwrap_or_default(), link: link.unwrap_or(made.link), ends: made.ends_at }
+        let link = made.link.map(|link| {
+            let path = link.rfind("/account/link/").and_then(|at| link.get(at..));
+            path.map_or_else(|| link.clone(), |path| who.access.build_url(headers, path))
+        });
+        let email = made.sent_to.or(made.email).unwrap_or_default();
+        Self { email, link, delivery: made.delivery, not_mailed: made.not_mailed, ends: made.ends_at }
     }
 
     fn render_text(&self, frame: &AccountFrame) -> String {
         let ends = frame.format_time(self.ends);
-        let fills = [("email", PlaceholderValue::Text(&self.email)), ("ends", PlaceholderValue::Text(&ends))];
-        frame.words.render_filled("link-made", &fills)
+        let (email, ends) = (PlaceholderValue::Text(&self.email), PlaceholderValue::Text(&ends));
+        match self.delivery {
+            LinkDelivery::Shown => {
+                frame.words.render_filled("link-made", &[("email", email), ("ends", ends)])
+            }
+            LinkDelivery::Mailed => {
+                frame.words.render_filled("link-sent", &[("email", email), ("ends", ends)])
+            }
+            LinkDelivery::Unknown => frame.words.render_filled("link-unknown", &[("email", email)]),
+        }
     }
 }
 

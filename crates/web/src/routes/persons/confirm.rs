@@ -9,7 +9,7 @@ use munshi_types::{PersonId, SessionId};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
-use super::link::{build_phone_linker, check_session};
+use super::link::{build_address_linker, check_session};
 use crate::api::access::AuthorizedCaller;
 use crate::api::turn_errors::convert_turn_error;
 
@@ -38,11 +38,11 @@ pub(crate) struct ConfirmCodeResponse {
     merged: Option<PersonId>,
 }
 
-/// Confirm a code. A correct code assigns the phone to the visitor, or merges them and their sessions into the person
+/// Confirm a code. A correct code assigns the address to the visitor, or merges them and their sessions into the person
 /// who has it.
 #[utoipa::path(post, path = "/v1/persons/{id}/confirm", tag = "persons",
     params(("id" = uuid::Uuid, Path, description = "The visitor.")),
-    responses((status = 200, description = "The phone is verified.", body = ConfirmCodeResponse)))]
+    responses((status = 200, description = "The address is verified.", body = ConfirmCodeResponse)))]
 pub(crate) async fn confirm_person(
     key: AuthorizedCaller,
     UrlPathParameter(id): UrlPathParameter<PersonId>,
@@ -52,7 +52,7 @@ pub(crate) async fn confirm_person(
     let refused =
         |what: String, hint: &'static str| Err(ApiError::new(ApiErrorCode::Conflict, what).hint(hint));
     let again = "Request another code with POST /v1/persons/{id}/link.";
-    match build_phone_linker(&key.api, key.tenant())
+    match build_address_linker(&key.api, key.tenant())
         .await?
         .confirm(key.tenant(), answer.session, &answer.code)
         .await

@@ -1,7 +1,10 @@
 //! `POST /visit/{place}/approvals/{id}/grant`: somebody at a page says yes.
 
+use munshi_conversations::sessions;
 use munshi_operations::approvals::{resolve_outcome, resume_run};
-use munshi_safety::approvals::{AnswerSource, ApprovalAnswer, ApprovalCoverage, ApprovalDecision, answer};
+use munshi_safety::approvals::{
+    AnswerSource, ApprovalAnswer, ApprovalCoverage, ApprovalDecision, ApprovalStatus, answer,
+};
 use munshi_server::error::ApiError;
 use munshi_server::json::Json;
 use munshi_server::parameters::{UrlPathParameterPair, field_error};
@@ -67,6 +70,9 @@ pub(crate) async fn answer_approval(
             key: None,
             source,
         };
+        if asked.approval.state == ApprovalStatus::Pending {
+            sessions::touch_asked(tx, asked.approval.session, now)?;
+        }
         let answered = answer(tx, &act_services, id, &said, now)?;
         Ok((asked, answered))
     };

@@ -1,5 +1,6 @@
 //! `POST /visit/{place}/consents/{id}/withdraw`: somebody at a page takes back what they agreed to.
 
+use munshi_conversations::sessions;
 use munshi_safety::consents::{self, WithdrawalRequest};
 use munshi_safety::policy;
 use munshi_server::error::{ApiError, ApiErrorCode};
@@ -23,7 +24,7 @@ pub(crate) async fn withdraw_visit_consent(
     UrlPathParameterPair(_place, id): UrlPathParameterPair<String, ConsentId>,
 ) -> Result<Json<VisitConsent>, ApiError> {
     let (proved, now) = (visitor.proved.clone(), visitor.api.clock.now());
-    let act_services = visitor.api.act_services.clone();
+    let (act_services, binding) = (visitor.api.act_services.clone(), visitor.binding.binding_id);
     let unit = move |tx: &mut Tx<'_>| {
         let gone = || ApiError::new(ApiErrorCode::NotFound, "No such consent of yours.");
         let person = find_person(tx, &proved)?.ok_or_else(gone)?;
@@ -34,6 +35,10 @@ pub(crate) async fn withdraw_visit_consent(
             key: None,
             is_vouched: proved.is_vouched(),
         };
+        // Their other tabs and devices have the same page.
+        if let Some(session) = sessions::find_by_person(tx, binding, person.id)? {
+            sessions::touch(tx, session.id, now)?;
+        }
         let withdrawn = consents::withdraw_own(tx, &act_services, id, &request, now)?;
         let (_, policy) = policy::load_current(tx)?;
         Ok::<_, ApiError>(VisitConsent::new(withdrawn.ok_or_else(gone)?, &policy.consent, now))

@@ -1,15 +1,18 @@
 //! `POST /visit/{place}/confirm`: a visitor says what the code is.
 
-use axum::http::StatusCode;
+use axum::http::{HeaderMap, StatusCode};
+use munshi_conversations::linking::ShownConsent;
 use munshi_identity::codes::CodeVerification;
 use munshi_server::error::{ApiError, ApiErrorCode};
 use munshi_server::json::Json;
+use munshi_server::phrases;
+use munshi_types::tier::LanguageCode;
 use serde::Deserialize;
 use utoipa::ToSchema;
 
-use super::ask::{no_messages_error, refuse_vouched};
+use super::ask::{choose_voice, no_messages_error, refuse_vouched};
 use crate::api::turn_errors::convert_turn_error;
-use crate::routes::persons::link::build_phone_linker;
+use crate::routes::persons::link::build_address_linker;
 use crate::visitor::page_visitor::PageVisitor;
 
 /// The code the person entered.
@@ -21,23 +24,27 @@ pub(crate) struct VisitCode {
     code: String,
 }
 
-/// Confirm a code. A correct code assigns the phone to the visitor, or merges them and their sessions into the person
+/// Confirm a code. A correct code assigns the address to the visitor, or merges them and their sessions into the person
 /// who has it.
 #[utoipa::path(post, path = "/visit/{place}/confirm", tag = "visit_links",
     params(("place" = String, Path, description = "A handle, or `tenant:binding`.")),
-    responses((status = 204, description = "The phone is verified.")))]
+    responses((status = 204, description = "The address is verified.")))]
 pub(crate) async fn confirm_visit_link(
     visitor: PageVisitor,
+    headers: HeaderMap,
     Json(answer): Json<VisitCode>,
 ) -> Result<StatusCode, ApiError> {
     refuse_vouched(&visitor)?;
     let (_, session) = visitor.find_thread().await?.ok_or_else(no_messages_error)?;
     let tenant = visitor.binding.tenant;
+    let voice = choose_voice(&visitor, &session, &headers);
+    let language = voice.language.code().parse::<LanguageCode>().ok();
+    let shown = phrases::render_code_consent(voice).map(|words| ShownConsent { words, language });
     let refused =
         |what: String| Err(ApiError::new(ApiErrorCode::Conflict, what).hint("Request another code."));
-    match build_phone_linker(&visitor.api, tenant)
+    match build_address_linker(&visitor.api, tenant)
         .await?
-        .confirm(tenant, session.id, &answer.code)
+        .confirm_shown(tenant, session.id, &answer.code, shown)
         .await
         .map_err(convert_turn_error)?
     {

@@ -155,6 +155,47 @@ impl Installation {
     }
 }
 
+/// A stream that stays open while a test goes on.
+pub(crate) struct OpenStream {
+    body: Body,
+    raw: Vec<u8>,
+    seen: usize,
+}
+
+impl OpenStream {
+    pub(crate) async fn open(house: &Installation, request: Request<Body>) -> Self {
+        let response = house.send(request).await;
+        let (parts, body) = response.into_parts();
+        assert_eq!(parts.status.as_u16(), 200);
+        assert_eq!(parts.headers["content-type"], "text/event-stream");
+        Self { body, raw: Vec::new(), seen: 0 }
+    }
+
+    /// The next event; none after the last.
+    pub(crate) async fn next(&mut self) -> Option<Told> {
+        loop {
+            if let Some(told) = events(&self.raw).get(self.seen) {
+                self.seen += 1;
+                return Some(told.clone());
+            }
+            let frame = tokio::time::timeout(PATIENCE, self.body.frame()).await.expect("no event");
+            if let Ok(data) = frame?.unwrap().into_data() {
+                self.raw.extend_from_slice(&data);
+            }
+        }
+    }
+
+    /// The next event of a name; others are left out.
+    pub(crate) async fn next_named(&mut self, name: &str) -> Told {
+        loop {
+            let told = self.next().await.expect("the stream goes on");
+            if told.name == name {
+                return told;
+            }
+        }
+    }
+}
+
 pub(crate) fn chat(key: &str, body: &Value) -> Request<Body> {
     Request::post("/v1/chat")
         .header("authorization", format!("Bearer {key}"))

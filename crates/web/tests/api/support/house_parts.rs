@@ -7,6 +7,8 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use munshi_agent::background::RunQueue;
+use munshi_channels::email::MailTimings;
+use munshi_channels::{ChannelSenderParts, ChannelSenders};
 use munshi_connectors::conformance::{ConnectorTest, WriteTestMode};
 use munshi_connectors::entries::ConnectorEntry;
 use munshi_connectors::{
@@ -63,6 +65,10 @@ impl HouseParts for TestParts {
             ids: self.ids.clone(),
             clock: self.clock.clone(),
         }))
+    }
+
+    fn job_queue(&self) -> JobQueue {
+        self.queue.clone()
     }
 
     fn packs(&self) -> Result<Arc<PackRegistry>, OperationError> {
@@ -173,6 +179,20 @@ impl HouseParts for TestParts {
         _name: &str,
     ) -> Result<Option<Arc<CompiledTool>>, OperationError> {
         Ok(None)
+    }
+
+    async fn build_channel_senders(&self) -> Result<ChannelSenders, OperationError> {
+        let parts = ChannelSenderParts {
+            db: self.db.clone(),
+            vault: self.open_vault().await?,
+            allowed: AllowedHosts::new(["127.0.0.1".to_owned()]),
+            files: None,
+            clock: self.clock.clone(),
+            timings: MailTimings::default(),
+            base_url: None,
+            tls: None,
+        };
+        ChannelSenders::new(parts).map_err(OperationError::internal)
     }
 
     async fn build_logins(&self) -> Result<ConnectorLogins, OperationError> {

@@ -13,11 +13,11 @@ mod webhooks;
 
 pub(crate) use acts::add_undoable;
 pub(crate) use browser::{Browser, PASSWORD, encoded};
-pub(crate) use client::{Reply, Told, chat, follow, text_of};
+pub(crate) use client::{OpenStream, Reply, Told, chat, follow, text_of};
 pub(crate) use files::LARGEST_FILE;
 pub(crate) use hosts::{HOST_SECRET, claims, signed};
 pub(crate) use pages::PAGE_KEY;
-pub(crate) use rows::{add_consents, bury_job};
+pub(crate) use rows::{add_consents, add_outgoing, bury_job};
 pub(crate) use tools::World;
 pub(crate) use webhooks::HOOK_SECRET;
 
@@ -28,7 +28,7 @@ use async_trait::async_trait;
 use axum::Router;
 use munshi_agent::TurnSettings;
 use munshi_connectors::ConnectorLogins;
-use munshi_conversations::outbox::ChannelSender;
+use munshi_conversations::outbox::{ChannelSender, FixedSenders};
 use munshi_identity::codes::CodeKey;
 use munshi_identity::hosts::HostTokenVerifier;
 use munshi_identity::keys::{
@@ -50,19 +50,20 @@ use munshi_test_support::models::{ScriptedModel, ScriptedTurn};
 use munshi_test_support::{administer, administer_platform};
 use munshi_types::{BindingId, Clock, IdGenerator, PersonId, SystemRandom, TenantId};
 use munshi_web::account::authenticator::SignInAuthenticator;
-use munshi_web::api::{ApiParts, CodeKeySource};
+use munshi_web::api::{ApiParts, CodeKeySource, StreamPace};
 use munshi_web::{
     Api, App, Metrics, ServerOptions, SignInServices, VisitorServices, build_router, pack_operation_routes,
     routes,
 };
 use serde::{Deserialize, Serialize};
+use tokio_util::sync::CancellationToken;
 
 const AGENT: &str = "name = \"Plain\"\ntools = [\"count\", \"note\", \"wipe\", \"show\"]\n\
                      [policy]\nautonomy = \"act\"\nread = [\"*\"]\nwrite = [\"*\"]\n";
 
 /// Every table that the API needs.
 pub(crate) fn migrations() -> Vec<&'static [Migration]> {
-    list_migrations(&[munshi_connectors::MIGRATIONS, notes::MIGRATIONS])
+    list_migrations(&[munshi_connectors::MIGRATIONS, munshi_channels::MIGRATIONS, notes::MIGRATIONS])
 }
 
 /// A tenant and those who work there.
@@ -85,6 +86,8 @@ pub(crate) struct Installation {
     pub(crate) vault: Option<Vault>,
     pub(crate) router: Router,
     pub(crate) pack_services: PackServices,
+    /// Hears what changes, as long as the installation is there.
+    _live: tokio::task::JoinSet<()>,
 }
 
 impl std::ops::Deref for Installation {
@@ -108,6 +111,7 @@ pub(crate) struct Setup {
     /// Other packs than the notes, whose tools are then the only ones.
     pub(crate) packs: Option<OtherPacks>,
     pub(crate) turns: TurnSettings,
+    pub(crate) stream_pace: StreamPace,
 }
 
 type AddServices = Box<dyn FnOnce(&TestApp, PackServices) -> PackServices + Send>;
@@ -147,6 +151,7 @@ impl Default for Setup {
             logins: None,
             packs: None,
             turns: TurnSettings::default(),
+            stream_pace: StreamPace::default(),
         }
     }
 }
@@ -234,15 +239,7 @@ impl Installation {
             None => Some(house_parts.open_vault().await.unwrap()),
             Some(_) => None,
         };
-        let pack_services = PackServices::new(Arc::new(engine.run_starter()));
-        let pack_services = match &vault {
-            Some(vault) => pack_services.with_vault(vault.clone()),
-            None => pack_services,
-        };
-        let pack_services = match add_services {
-            Some(add) => add(&turns, pack_services),
-            None => pack_services,
-        };
+        let pack_services = build_pack_services(&turns, vault.as_ref(), add_services);
         let hosts = || HostTokenVerifier::new(db.clone(), Arc::new(hosts::FixedHosts));
         let proofs = SignInAuthenticator {
             db: db.clone(),
@@ -259,6 +256,7 @@ impl Installation {
             pack_services: pack_services.clone(),
             ..VisitorServices::default()
         };
+        let live = munshi_live::LiveHub::new(db.clone(), clock.clone());
         let parts = ApiParts {
             db: db.clone(),
             engine,
@@ -269,10 +267,12 @@ impl Installation {
             codes: Arc::new(FixedCodes),
             account: setup.account,
             hosts: hosts(),
-            senders: setup.senders,
+            senders: Arc::new(FixedSenders::new(setup.senders)),
             logins: setup.logins,
             files: files::build(&db, &clock, &ids, &blobs),
             file_address_lifetime: std::time::Duration::from_secs(900),
+            live: live.clone(),
+            stream_pace: setup.stream_pace,
             clock,
             random: Arc::new(SystemRandom),
             reply_timeout: world.patience(),
@@ -282,7 +282,9 @@ impl Installation {
         let api = Api::with_visitors(parts, visits);
         let app = App::with_api(ids, metrics(), || std::future::ready(Vec::new()), api);
         let router = build_router(routes, &app, &ServerOptions::default());
-        Self { turns, app, shop, other, model, world, vault, router, pack_services }
+        let mut task = tokio::task::JoinSet::new();
+        task.spawn(async move { live.run(CancellationToken::new()).await });
+        Self { turns, app, shop, other, model, world, vault, router, pack_services, _live: task }
     }
 
     pub(crate) fn now(&self) -> munshi_types::Timestamp {
@@ -406,6 +408,23 @@ impl Installation {
     /// Somebody the shop deals with.
     pub(crate) async fn customer(&self, name: &str) -> PersonId {
         self.add_person(self.shop.tenant, name, None).await
+    }
+}
+
+/// What packs work with besides the database.
+fn build_pack_services(
+    turns: &TestApp,
+    vault: Option<&Vault>,
+    add_services: Option<AddServices>,
+) -> PackServices {
+    let services = PackServices::new(Arc::new(turns.engine.run_starter()));
+    let services = match vault {
+        Some(vault) => services.with_vault(vault.clone()),
+        None => services,
+    };
+    match add_services {
+        Some(add) => add(turns, services),
+        None => services,
     }
 }
 

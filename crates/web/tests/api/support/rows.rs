@@ -1,9 +1,11 @@
 //! Rows that no request makes.
 
+use munshi_conversations::outbox::{self, NewNotice};
 use munshi_identity::persons::seal_by_person;
 use munshi_jobs::NewJob;
 use munshi_store::{SealedColumn, Tx, params};
-use munshi_types::{ApprovalId, ConsentId, JobId};
+use munshi_types::tier::Channel;
+use munshi_types::{ApprovalId, ConsentId, JobId, MessageId, OutboundMessage, OutboundPurpose, ReplyAddress};
 
 use super::Installation;
 
@@ -23,6 +25,30 @@ pub(crate) async fn add_consents(house: &Installation, person: &str, count: usiz
                 params![id, person, format!("purpose_{number}"), words, approval, now, now.plus(YEAR)],
             )
         };
+        house.db.write(house.shop.tenant, unit).await.unwrap();
+        made.push(id.to_string());
+    }
+    made
+}
+
+/// Messages that leave in a year.
+pub(crate) async fn add_outgoing(house: &Installation, count: usize) -> Vec<String> {
+    let (now, mut made) = (house.now(), Vec::new());
+    for number in 0..count {
+        let (id, queue): (MessageId, _) = (house.ids.next(), house.queue.clone());
+        let to = ReplyAddress { channel: Channel::Email, address: "meera@shop.example".to_owned() };
+        let notice = NewNotice {
+            outbound: OutboundMessage {
+                purpose: OutboundPurpose::Notice,
+                ..OutboundMessage::new(id, to, format!("notice {number}"))
+            },
+            person: None,
+            subject: None,
+            binding: None,
+            about: None,
+            not_before: Some(now.plus(YEAR)),
+        };
+        let unit = move |tx: &mut Tx<'_>| outbox::enqueue_notice(tx, &queue, &notice, now);
         house.db.write(house.shop.tenant, unit).await.unwrap();
         made.push(id.to_string());
     }

@@ -26,6 +26,8 @@ pub(crate) struct World {
     pub(crate) held: AtomicBool,
     /// Nobody waits long.
     pub(crate) hurried: AtomicBool,
+    /// The agent can fetch something, which nobody waits for.
+    pub(crate) fetches: AtomicBool,
 }
 
 impl World {
@@ -44,6 +46,23 @@ impl RemoteToolHandler for Wipe {
         }
         self.0.wiped.lock().unwrap().push(permit.idempotency_key());
         Ok(ToolOutput::new(json!({ "wiped": permit.arguments()["text"] })))
+    }
+
+    async fn look_up(&self, _: &Permit) -> Result<LookupOutcome, ToolFailure> {
+        Ok(LookupOutcome::CanNotTell)
+    }
+}
+
+/// Brings what it is asked for once it is no longer held.
+struct Fetch(Arc<World>);
+
+#[async_trait]
+impl RemoteToolHandler for Fetch {
+    async fn call(&self, permit: &Permit) -> Result<ToolOutput, ToolFailure> {
+        while self.0.held.load(Ordering::SeqCst) {
+            tokio::time::sleep(Duration::from_millis(5)).await;
+        }
+        Ok(ToolOutput::new(json!({ "fetched": permit.arguments()["text"] })))
     }
 
     async fn look_up(&self, _: &Permit) -> Result<LookupOutcome, ToolFailure> {
@@ -130,5 +149,11 @@ pub(crate) fn registry(world: &Arc<World>) -> ToolRegistry {
     registry
         .add(grave, build_foreign_connector(), ToolHandler::Remote(Arc::new(Wipe(world.clone()))))
         .unwrap();
+    if world.fetches.load(Ordering::SeqCst) {
+        let wait_at_most = Some(Duration::from_millis(100));
+        let fetch = ToolSpec { reach: Reach::Anyone, wait_at_most, ..build_spec("fetch", Effect::Read) };
+        let handler = ToolHandler::Remote(Arc::new(Fetch(world.clone())));
+        registry.add(fetch, build_foreign_connector(), handler).unwrap();
+    }
     registry
 }

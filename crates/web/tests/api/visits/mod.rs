@@ -2,6 +2,10 @@
 
 mod clients;
 pub(crate) mod consents;
+mod desk;
+mod desk_line;
+mod links;
+mod questions;
 mod seats;
 
 use axum::body::Body;
