@@ -41,7 +41,7 @@ serve() {
   "$bin" person add Asha --role owner --tenant "$tenant" >/dev/null
   # Every area there is: some a key has only where it names them.
   local areas=
-  for area in chat tools sessions runs persons bindings tiers approvals usage keys connectors packs operators vault audit administration erasure test; do
+  for area in chat tools sessions runs persons bindings tiers approvals usage keys connectors channels packs operators vault audit administration erasure test; do
     areas+=" --area $area"
   done
   # shellcheck disable=SC2086
@@ -74,7 +74,7 @@ run() {
   python3 -B "$root/scripts/schemathesis/prepare.py" "http://127.0.0.1:$port" "$key" "$keeper" "$agent" "$tenant" "$work/data/munshi.db" "$work/visitor" >"$work/openapi.json"
   local failed=0
   # What only a keeper may do, some of it about one tenant; and what would take away what the owner's run needs.
-  local kept='^/v1/(tenants|tenant-keys/|backups|jobs|keeper-keys|host-keys|audit/anchor|model-targets/.*/test|model-capabilities/|usage/(plan|limits)|keepers|proposals/|invitations/withdraw|operators/.*/(prove|remove)|connectors/.*/(logs|remove|test))'
+  local kept='^/v1/(tenants|tenant-keys/|backups|jobs|keeper-keys|host-keys|audit/anchor|model-targets/.*/test|model-capabilities/|usage/(plan|limits)|keepers|proposals/|invitations/withdraw|operators/.*/(prove|remove)|connectors/.*/(logs|remove|test)|channels)'
   try "$1" owner "$key" --exclude-path-regex "^/visit/|$kept" || failed=$?
   try "$1" keeper "$keeper" --header "X-Munshi-Tenant: $tenant" --include-path-regex "$kept" || failed=$?
   try "$1" visitor "$(cat "$work/visitor")" --include-path-regex '^/visit/' || failed=$?

@@ -6,7 +6,7 @@ use std::time::Duration;
 use anyhow::{Context, Result, bail};
 use munshi_test_support::DatabaseEngine;
 
-const USAGE: &str = "usage: munshi-bench [all|store|reads|tenancy|jobs|gateway|tiers|audit|budget|acts|turn|runs|streams|select|host|start|shops|search|keys] [--rounds=N] [--window=MILLISECONDS] [--callers=N] [--entries=N] [--messages=N] [--persons=N] [--engine=sqlite|postgres] [--old=BINARY --new=BINARY] [--disk=as-is|slow]";
+const USAGE: &str = "usage: munshi-bench [all|store|reads|tenancy|jobs|gateway|tiers|audit|budget|acts|turn|runs|streams|live|select|host|start|shops|search|keys] [--rounds=N] [--window=MILLISECONDS] [--callers=N] [--entries=N] [--messages=N] [--persons=N] [--engine=sqlite|postgres] [--old=BINARY --new=BINARY] [--disk=as-is|slow]";
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Subject {
@@ -22,6 +22,7 @@ pub(crate) enum Subject {
     Turn,
     Runs,
     Streams,
+    Live,
     Select,
     Host,
     Start,
@@ -105,6 +106,7 @@ impl Arguments {
             Some("turn") => vec![Subject::Turn],
             Some("runs") => vec![Subject::Runs],
             Some("streams") => vec![Subject::Streams],
+            Some("live") => vec![Subject::Live],
             Some("select") => vec![Subject::Select],
             Some("host") => vec![Subject::Host],
             Some("start") => vec![Subject::Start],

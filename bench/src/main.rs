@@ -1,8 +1,8 @@
 //! What the store, the queue, the gateway and the binary cost, each beside the plainest thing that does the same.
 //!
 //! `cargo run --release -p munshi-bench -- all`, or one of `store`, `reads`, `tenancy`, `jobs`, `gateway`,
-//! `tiers`, `audit`, `budget`, `acts`, `turn`, `runs`, `streams`, `select`, `host`, `start`, `shops`, `search`, `keys` in its
-//! place; `all` leaves the last two out.
+//! `tiers`, `audit`, `budget`, `acts`, `turn`, `runs`, `streams`, `live`, `select`, `host`, `start`, `shops`, `search`, `keys` in its
+//! place; `all` leaves `live` and the last two out.
 //! `docs/benchmarks.md` says what each compares and what was measured.
 //!
 //! Nothing here passes or fails a build: a machine's mood is not a defect. The tables say `pass` or `short` beside
@@ -14,7 +14,7 @@
 //! - [`fresh_database`]: a database to work on; [`sqlite`]: a bare connection to it; [`sealed_database`]: one with a real store
 //!   of keys; [`planted_thread`]: conversations in it
 //! - [`server`]: the product's own binary; [`process`]: what a process has used
-//! - `store`, `reads`, `tenancy`, `jobs`, `gateway`, `tiers`, `audit`, `budget`, `acts`, `turn`, `runs`, `streams`, `select`, `host`,
+//! - `store`, `reads`, `tenancy`, `jobs`, `gateway`, `tiers`, `audit`, `budget`, `acts`, `turn`, `runs`, `streams`, `live`, `select`, `host`,
 //!   `start`, `shops`, `search`, `keys`: one benchmark each, contestants beside it
 //!
 //! # To add a benchmark
@@ -31,6 +31,7 @@ mod gateway;
 mod host;
 mod jobs;
 mod keys;
+mod live;
 mod load;
 mod planted_thread;
 mod process;
@@ -82,6 +83,7 @@ fn main() -> anyhow::Result<()> {
             Subject::Turn => turn::run(&arguments)?,
             Subject::Runs => runs::run(&arguments)?,
             Subject::Streams => streams::run()?,
+            Subject::Live => live::run()?,
             Subject::Select => select::run(&arguments)?,
             Subject::Host => host::run(&arguments)?,
             Subject::Start => start::run(&arguments)?,

@@ -100,6 +100,25 @@ def job_and_connector():
     return [str(uuid.UUID(bytes=job)) if isinstance(job, bytes) else job for job in jobs]
 
 
+def outgoing():
+    """Messages on their way out, in no conversation: one to look at, one that waits, one that was given up."""
+    store = sqlite3.connect(database, timeout=120)
+    owner = store.execute("SELECT id FROM tenants WHERE name = ?", (tenant,)).fetchone()[0]
+    now, found = int(time.time() * 1e6), []
+    with store:
+        for state in ("failed", "waiting", "failed"):
+            made = uuid.uuid4()
+            bind = (lambda one: one.bytes) if isinstance(owner, bytes) else str
+            body = {"id": str(made), "to": {"channel": "email", "address": "ravi@shop.example"}, "purpose": "alert", "text": "The oil is out."}
+            store.execute(
+                "INSERT INTO outbox (tenant_id, message_id, channel, address, purpose, lane, number, body, state, attempts, made_at)"
+                " VALUES (?, ?, 'email', '', 'alert', ?, 1, ?, ?, 1, ?)",
+                (owner, bind(made), bind(made), json.dumps(body), state, now),
+            )
+            found.append(str(made))
+    return found
+
+
 def proposal(name):
     """What a program asked for over MCP."""
     params = {"name": "add_person", "arguments": {"name": name}}
@@ -153,6 +172,9 @@ spare = call("POST", "/v1/keys", {"name": "spare", "role": "viewer", "speaks_as"
 rotated = call("POST", "/v1/keys", {"name": "rotated", "role": "viewer", "speaks_as": "program"})
 granted, refused = approval(), approval()
 dead, retried = job_and_connector()
+left, waiting, failed = outgoing()
+for name in ("shown", "unwanted"):
+    call("POST", "/v1/channels", {"name": name, "kind": "log"}, keeper)
 for name in ("awake", "asleep", "over"):
     call("POST", "/v1/tenants", {"name": name}, keeper)
 call("POST", "/v1/tenants/asleep/pause", None, keeper)
@@ -195,6 +217,9 @@ ids = {
     "/v1/jobs/{id}": dead,
     "/v1/jobs/{id}/retry": retried,
     "/v1/keeper-keys/{id}": "spare",
+    "/v1/outbox/{id}": left,
+    "/v1/outbox/{id}/cancel": waiting,
+    "/v1/outbox/{id}/retry": failed,
 }
 names = {
     "/v1/tenants/{name}": "awake",
@@ -205,6 +230,8 @@ names = {
     "/v1/connectors/{name}": "odd",
     "/v1/connectors/{name}/remove": "gone",
     "/v1/model-targets/{name}": "offline",
+    "/v1/channels/{name}/remove": "unwanted",
+    "/v1/channels/{name}/test": "shown",
 }
 bodies = {
     "send_chat": {**chat, "person": first["person"], "stream": False},
@@ -227,6 +254,8 @@ bodies = {
     "add_tenant": {"name": "made"},
     "set_secret": {"value": "s3cret"},
     "add_connector": {"name": "far", "url": "https://far.example/mcp", "replace": True},
+    "add_channel": {"name": "mail", "kind": "log", "replace": True},
+    "retry_outgoing_message": {"may_arrive_twice": False},
     "add_host_key": {"kid": "back", "host": "back", "jwks": "https://shop.example/keys", "algorithm": "RS256"},
     "set_limit": {"limit": "tenant.day.tokens", "amount": "1000000000"},
     "set_plan": {"plan": "business"},

@@ -12,6 +12,7 @@ use munshi_safety::pipeline::{
     ActVerdict, CheckedArguments, CompiledTool, ConsentGrant, ConsentReason, DecisionStore, ExhaustedLimit,
     PolicyRequest, Proposal, ProposalMode, PurposeStanding, Taint, TaintSource, decide,
 };
+use munshi_safety::policy::AuthorisedTemplate;
 use munshi_types::{ConsentPurposeName, Effect, IdGenerator, TenantId, TenantStatus};
 use serde_json::json;
 
@@ -49,6 +50,14 @@ impl DecisionStore for Room {
     }
 
     fn is_in_audience(&mut self, _recipient: &str, _audience: &str) -> munshi_safety::Result<bool> {
+        Ok(false)
+    }
+
+    fn take_unasked(
+        &mut self,
+        _ask: &PolicyRequest<'_>,
+        _authorised: &AuthorisedTemplate,
+    ) -> munshi_safety::Result<bool> {
         Ok(false)
     }
 }

@@ -151,6 +151,7 @@ impl Stored {
             summary: None,
             history: self.history.iter().zip(speakers).map(turn).collect(),
             message: UtteranceText::from_stored(self.message.0.as_str(), self.message.1),
+            whispers: Vec::new(),
             exchanges: Vec::new(),
             tools: Vec::new(),
             packs: munshi_types::TenantPacks::all(),

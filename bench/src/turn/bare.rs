@@ -59,6 +59,7 @@ impl Bare {
         let (reply, said) = (reply.context("no reply")?, said.context("no message")?);
         let incoming = RoutedMessage {
             key_use: None,
+            subscription: None,
             kind: runs::MESSAGE,
             client_context: None,
             inbound,
@@ -184,6 +185,8 @@ impl Ready {
             violations: Vec::new(),
             questions: Vec::new(),
             unfinished: Vec::new(),
+            join_check: None,
+            whispers: Vec::new(),
             finished: None,
             client_resume: None,
             decision: Some(Box::new(TurnDecision { outcome: "done".to_owned(), ..TurnDecision::default() })),
