@@ -48,4 +48,10 @@ impl PromptContribution {
         self.words.extend(more.words);
         self.people.extend(more.people);
     }
+
+    /// For where others read along: without what is known of anybody, and of how things stand.
+    #[must_use]
+    pub fn without_personal(self) -> Self {
+        Self { words: self.words, people: self.people, ..Self::default() }
+    }
 }

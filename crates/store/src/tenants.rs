@@ -53,6 +53,14 @@ pub fn find_status(tx: &mut Tx<'_>) -> Result<Option<TenantStatus>> {
     tx.optional(own.0, &[], |row| row.get::<String>(0)?.parse().map_err(Error::Decode))
 }
 
+/// What the transaction's tenant is called; it is so for ever. None where this database does not know it.
+pub fn find_name(tx: &mut Tx<'_>) -> Result<Option<TenantName>> {
+    let own = across_tenants("SELECT name FROM tenants WHERE id = $1");
+    tx.optional(own.0, &[], |row| {
+        row.get::<String>(0)?.parse().map_err(|error| Error::Decode(format!("{error}")))
+    })
+}
+
 /// The time zone of the transaction's tenant.
 pub fn find_zone(tx: &mut Tx<'_>) -> Result<Zone> {
     let own = across_tenants("SELECT zone FROM tenants WHERE id = $1");

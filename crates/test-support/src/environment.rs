@@ -101,6 +101,29 @@ impl MailServer {
     }
 }
 
+/// An IMAP server that has a mailbox for whoever logs in by the password: `scripts/imap.sh`.
+pub struct ImapServer {
+    /// In the open, or by STARTTLS.
+    pub plain_port: u16,
+    pub tls_port: u16,
+    /// The authority that signed its certificate for `localhost`.
+    pub certificate: PathBuf,
+    pub password: String,
+}
+
+pub fn imap() -> ImapServer {
+    let text = variable("MUNSHI_TEST_IMAP");
+    let whole = || -> ! { panic!("MUNSHI_TEST_IMAP is not whole: {text}") };
+    let words: Vec<&str> = text.split_whitespace().collect();
+    let [plain, tls, certificate, password] = words[..] else { whole() };
+    ImapServer {
+        plain_port: plain.parse().unwrap_or_else(|_| whole()),
+        tls_port: tls.parse().unwrap_or_else(|_| whole()),
+        certificate: certificate.into(),
+        password: password.to_owned(),
+    }
+}
+
 /// The folder of other people's programs that speak OpenAI's API: `python` and `node`.
 pub fn openai_clients() -> PathBuf {
     variable("MUNSHI_TEST_OPENAI_CLIENTS").into()

@@ -73,4 +73,5 @@ pub const MIGRATIONS: &[Migration] = &[
     migration!("0011_fence_key"),
     migration!("0012_tier_events"),
     migration!("0050_tenant_models"),
+    migration!("0151_mailbox_keys"),
 ];

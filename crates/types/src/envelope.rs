@@ -86,6 +86,9 @@ pub struct InboundSender {
     /// Somebody else's server says that it is them: they have proved nothing themselves, so no consent of theirs comes so.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub is_vouched: bool,
+    /// Several people who read along write as one: what is said is answered as in public, and nothing that is known of anybody is told.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub is_group: bool,
 }
 
 /// Something beside the text.
@@ -103,6 +106,19 @@ pub struct AttachedFile {
 pub struct ReplyAddress {
     pub channel: Channel,
     pub address: String,
+    /// The tenant's account by which it was reached there; an answer leaves by the same. None where any may do.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub account: Option<String>,
+    /// What an answer there hangs on, in the channel's own words, such as the mails that came before. It says nothing of who is reached.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub thread: Option<String>,
+}
+
+impl ReplyAddress {
+    /// Whoever it is, by whichever account the tenant has.
+    pub fn new(channel: Channel, address: impl Into<String>) -> Self {
+        Self { channel, address: address.into(), account: None, thread: None }
+    }
 }
 
 #[cfg(test)]

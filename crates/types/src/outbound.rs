@@ -141,7 +141,7 @@ mod tests {
     #[test]
     fn what_an_older_version_stored_is_a_plain_reply() {
         let id: MessageId = IdGenerator::system().next();
-        let to = ReplyAddress { channel: Channel::Whatsapp, address: "+919812345678".to_owned() };
+        let to = ReplyAddress::new(Channel::Whatsapp, "+919812345678".to_owned());
         let stored = json!({ "id": id, "to": { "channel": "whatsapp", "address": "+919812345678" }, "text": "Namaste",
                              "suggestions": [], "language": null });
         let read: OutboundMessage = serde_json::from_value(stored).unwrap();
@@ -151,9 +151,9 @@ mod tests {
     #[test]
     fn everything_that_is_sent_survives_being_stored() {
         let ids = IdGenerator::system();
-        let to = ReplyAddress { channel: Channel::Email, address: "meera@example.com".to_owned() };
+        let to = ReplyAddress::new(Channel::Email, "meera@example.com".to_owned());
         let outbound = OutboundMessage {
-            from: Some(ReplyAddress { channel: Channel::Email, address: "shop@example.com".to_owned() }),
+            from: Some(ReplyAddress::new(Channel::Email, "shop@example.com".to_owned())),
             purpose: OutboundPurpose::Reminder,
             subject: Some("Your bill".to_owned()),
             attachments: vec![

@@ -28,6 +28,9 @@ pub struct JwtClaims {
     /// With its country code; OpenID calls it so too.
     pub phone_number: Option<String>,
     pub locale: Option<String>,
+    /// Where a bot's answers go, in what Microsoft's Bot Framework says.
+    #[serde(rename = "serviceurl")]
+    pub service_url: Option<String>,
 }
 
 /// A moment as tokens write it: seconds since 1970, perhaps with a fraction.
@@ -64,6 +67,21 @@ impl JwtClaims {
         }
         let ended = self.exp.is_some_and(|end| end.0 + leeway <= now.0);
         if ended || issued.0 + age + leeway <= now.0 {
+            return Err(JwtError::Expired);
+        }
+        Ok(())
+    }
+}
+
+impl JwtClaims {
+    /// Whether it is for now, by its own word: for issuers whose tokens say when they end and not when they were made.
+    pub fn check_lifetime(&self, leeway: Duration, now: Timestamp) -> Result<(), JwtError> {
+        let (now, leeway) = (NumericDate::from_timestamp(now), leeway.as_secs_f64());
+        let end = self.exp.ok_or(JwtError::Missing("`exp` (expires at)"))?;
+        if self.nbf.is_some_and(|from| from.0 > now.0 + leeway) {
+            return Err(JwtError::Future);
+        }
+        if end.0 + leeway <= now.0 {
             return Err(JwtError::Expired);
         }
         Ok(())

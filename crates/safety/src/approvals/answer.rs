@@ -199,12 +199,14 @@ pub(crate) fn is_own_word(
     }
 }
 
-/// Whether a channel shows by itself who wrote. The sender of a mail and the number of a caller are easily made up, a ticket is somebody
+/// Whether a channel shows by itself who wrote. The sender of a mail and the number of a caller or of a text message are easily made up, a ticket is somebody
 /// else's account of what was said, and programs name whom they like.
 const fn proves_writer(channel: Channel) -> bool {
     match channel {
-        Channel::Whatsapp | Channel::Web | Channel::Telegram | Channel::Slack => true,
-        Channel::Voice | Channel::Email | Channel::A2a | Channel::Ticket | Channel::Api => false,
+        Channel::Whatsapp | Channel::Web | Channel::Telegram | Channel::Slack | Channel::Teams => true,
+        Channel::Voice | Channel::Email | Channel::A2a | Channel::Ticket | Channel::Api | Channel::Sms => {
+            false
+        }
     }
 }
 

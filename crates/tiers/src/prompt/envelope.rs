@@ -60,6 +60,8 @@ const fn channel_guidance(channel: Channel) -> &'static str {
         Channel::A2a => "From another agent: facts, no small talk.",
         Channel::Ticket => "In a ticket: complete, for somebody who reads it later.",
         Channel::Api => "Through the API.",
+        Channel::Sms => "By text message: a sentence or two, plain letters, no formatting.",
+        Channel::Teams => "On Microsoft Teams.",
     }
 }
 

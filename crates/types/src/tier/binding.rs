@@ -59,10 +59,12 @@ pub enum Channel {
     A2a,
     Ticket,
     Api,
+    Sms,
+    Teams,
 }
 
 impl Channel {
-    pub const ALL: [Self; 9] = [
+    pub const ALL: [Self; 11] = [
         Self::Whatsapp,
         Self::Web,
         Self::Voice,
@@ -72,6 +74,8 @@ impl Channel {
         Self::A2a,
         Self::Ticket,
         Self::Api,
+        Self::Sms,
+        Self::Teams,
     ];
 
     pub const fn as_str(self) -> &'static str {
@@ -85,6 +89,8 @@ impl Channel {
             Self::A2a => "a2a",
             Self::Ticket => "ticket",
             Self::Api => "api",
+            Self::Sms => "sms",
+            Self::Teams => "teams",
         }
     }
 }

@@ -17,10 +17,12 @@ pub enum RoutingKeyKind {
     Handle,
     /// A model's name in the API.
     Model,
+    /// An address that mails are written to.
+    Mailbox,
 }
 
 impl RoutingKeyKind {
-    pub const ALL: [Self; 4] = [Self::Number, Self::Host, Self::Handle, Self::Model];
+    pub const ALL: [Self; 5] = [Self::Number, Self::Host, Self::Handle, Self::Model, Self::Mailbox];
 
     pub const fn as_str(self) -> &'static str {
         match self {
@@ -28,6 +30,7 @@ impl RoutingKeyKind {
             Self::Host => "host",
             Self::Handle => "handle",
             Self::Model => "model",
+            Self::Mailbox => "mailbox",
         }
     }
 
@@ -40,6 +43,7 @@ impl RoutingKeyKind {
                 "2 to 63 lowercase letters, digits, dots, hyphens and underscores, such as sharma"
             }
             Self::Model => "1 to 100 letters, digits and -._:/, such as sharma-counter",
+            Self::Mailbox => "an address of an e-mail, such as shop@example.com",
         }
     }
 }
@@ -55,7 +59,9 @@ impl FromStr for RoutingKeyKind {
 
     fn from_str(text: &str) -> Result<Self, Self::Err> {
         let found = Self::ALL.into_iter().find(|kind| kind.as_str() == text);
-        found.ok_or_else(|| format!("unknown address kind `{text}`: use number, host, handle or model"))
+        found.ok_or_else(|| {
+            format!("unknown address kind `{text}`: use number, host, handle, model or mailbox")
+        })
     }
 }
 
@@ -82,6 +88,7 @@ impl RoutingKey {
             RoutingKeyKind::Host => normalize_host(text),
             RoutingKeyKind::Handle => normalize_handle(text),
             RoutingKeyKind::Model => normalize_model(text),
+            RoutingKeyKind::Mailbox => normalize_mailbox(text),
         };
         let text = spelled.ok_or_else(|| RoutingKeyError { text: text.to_owned(), form: kind.form() })?;
         Ok(Self { kind, text })
@@ -127,6 +134,16 @@ fn normalize_model(text: &str) -> Option<String> {
     let plain = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'.' | b'-' | b'_' | b':' | b'/');
     let fits = (1..=100).contains(&text.len()) && text.bytes().all(plain);
     fits.then(|| text.to_owned())
+}
+
+/// In small letters: no provider tells two mailboxes apart by their case.
+fn normalize_mailbox(text: &str) -> Option<String> {
+    let text = text.trim().to_lowercase();
+    let (local, host) = text.rsplit_once('@')?;
+    let is_plain = |c: char| !c.is_whitespace() && !c.is_control() && !"<>()[],;:\\\"@".contains(c);
+    let fits = (1..=64).contains(&local.len()) && local.chars().all(is_plain) && host.contains('.');
+    let host = normalize_host(host).filter(|_| fits)?;
+    Some(format!("{local}@{host}"))
 }
 
 impl fmt::Display for RoutingKey {
@@ -196,7 +213,11 @@ mod tests {
     #[test]
     fn a_key_reads_back() {
         for kind in RoutingKeyKind::ALL {
-            let text = if kind == RoutingKeyKind::Number { "+919812345678" } else { "sharma" };
+            let text = match kind {
+                RoutingKeyKind::Number => "+919812345678",
+                RoutingKeyKind::Mailbox => "shop@example.com",
+                _ => "sharma",
+            };
             let key = RoutingKey::new(kind, text).unwrap();
             assert_eq!(key.to_string().parse::<RoutingKey>().unwrap(), key);
         }
