@@ -127,12 +127,9 @@ mod tests {
             InboundMessage { outside_id: String::new(), ..good.clone() },
             InboundMessage { outside_id: "a\0".to_owned(), ..good.clone() },
             InboundMessage { outside_id: "a".repeat(LONGEST_ID + 1), ..good.clone() },
+            InboundMessage { reply_to: Some(ReplyAddress::new(Channel::Web, String::new())), ..good.clone() },
             InboundMessage {
-                reply_to: Some(ReplyAddress { channel: Channel::Web, address: String::new() }),
-                ..good.clone()
-            },
-            InboundMessage {
-                reply_to: Some(ReplyAddress { channel: Channel::Web, address: "a\0".to_owned() }),
+                reply_to: Some(ReplyAddress::new(Channel::Web, "a\0".to_owned())),
                 ..good.clone()
             },
         ] {

@@ -93,6 +93,7 @@ pub use ingest::IngestStatus;
 pub use key_use::KeyUse;
 pub use rows_of_before::ROWS_OF_BEFORE;
 pub use runs::RunRecoveryScope;
+pub use sender_identity::meet_sender;
 pub use snapshot::RunSnapshot;
 pub use state::{HaltReason, RunState};
 
@@ -126,4 +127,5 @@ pub const MIGRATIONS: &[Migration] = &[
     migration!("0140_session_waits"),
     migration!("0142_outbox_consents"),
     migration!("0144_reach_logins"),
+    migration!("0152_outbox_parts"),
 ];

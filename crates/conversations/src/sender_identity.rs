@@ -56,6 +56,20 @@ pub(crate) fn find_or_add(
     Ok(met.person)
 }
 
+/// The person behind a message that is on its way in, for what is theirs before it is taken, such as its files.
+pub fn meet_sender(
+    tx: &mut Tx<'_>,
+    ids: &IdGenerator,
+    inbound: &InboundMessage,
+    now: Timestamp,
+) -> Result<PersonId> {
+    let addresses = addresses(inbound)?;
+    if let Some(known) = lock_known(tx, inbound, &addresses)? {
+        return Ok(known.id);
+    }
+    Ok(find_or_add(tx, ids, inbound, &addresses, now)?.id)
+}
+
 /// Whether a message that was taken before was this sender's. Who is known by nothing has sent only what somebody sent
 /// who is known by nothing.
 pub(crate) fn is_same_sender(

@@ -9,6 +9,7 @@ use munshi_types::{DataKeyId, ErasureId, PersonId, Timestamp};
 use serde_json::json;
 use uuid::Uuid;
 
+use crate::addressed::forget_addressed;
 use crate::error::Result;
 use crate::job::build_job;
 use crate::rows::{self, Erasure};
@@ -38,10 +39,14 @@ pub fn begin(
 ) -> Result<Erasure> {
     let (persons, keys) =
         request.person.map_or(Ok((Vec::new(), Vec::new())), |person| lock_group(tx, person))?;
+    let mut counts = BTreeMap::new();
     for person in &persons {
+        for (name, count) in forget_addressed(tx, service, *person, now)? {
+            *counts.entry(name).or_default() += count;
+        }
         persons::detach(tx, *person, now)?;
     }
-    let counts = detach_records(tx, service, &request.records, now)?;
+    counts.extend(detach_records(tx, service, &request.records, now)?);
     let erasure = Erasure {
         id: request.id,
         persons,

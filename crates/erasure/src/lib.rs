@@ -12,12 +12,14 @@
 //! # Layout
 //! - [`ErasureService`]: [`begin`], [`carry_out`](ErasureService::carry_out), [`replay`](ErasureService::replay)
 //! - [`export`]: what is known about somebody, page by page; [`export_page`]: the same to be read
-//! - [`rows`]: whom was forgotten; `steps`: what is kept of people, and goes; [`ErasureReceipt`]
+//! - [`AddressedRecords`]: what is known by addresses alone; [`rows`]: whom was forgotten; `steps`: what is kept of people, and goes; [`ErasureReceipt`]
 //! - `job`: going on after a crash, and what is removed later; `resume`: going on after the job was given up
 //!
 //! # To have a table forgotten
-//! Add a `PersonalData` to the `PERSONAL_DATA` of its crate; a crate that has none yet is named in `steps`.
+//! Add a `PersonalData` to the `PERSONAL_DATA` of its crate; a crate that has none yet is named in `steps`. A table that knows addresses
+//! and no persons: [`AddressedRecords`], which whoever builds the service adds.
 
+mod addressed;
 mod begin;
 mod carry_out;
 mod error;
@@ -31,6 +33,7 @@ pub mod rows;
 mod service;
 mod steps;
 
+pub use addressed::AddressedRecords;
 pub use begin::{ErasureRequest, begin};
 pub use error::{Error, Result};
 pub use job::{ERASE, install, set_schedule};

@@ -11,6 +11,7 @@ use munshi_store::{KeyErasure, PlatformTx, Tx, tenants};
 use munshi_types::{DataKeyId, ErasureId, PersonId, TenantId};
 
 use crate::ERASURES;
+use crate::addressed::forget_addressed_again;
 use crate::begin::detach_records;
 use crate::error::{Error, Result};
 use crate::rows::{self, Erasure, OpenErasure};
@@ -121,6 +122,7 @@ impl ErasureService {
             }
         };
         let (further_id, now, covered) = (self.ids.next(), self.clock.now(), covered.clone());
+        let service = self.clone();
         let add = move |tx: &mut Tx<'_>| {
             if tenants::find_status(tx)?.is_none() {
                 // This copy is from before the tenant.
@@ -128,6 +130,7 @@ impl ErasureService {
             }
             for (person, key) in erasure.list_owned_keys() {
                 persons::restore_key(tx, person, key)?;
+                forget_addressed_again(tx, &service, person, now).map_err(to_store_error)?;
                 persons::detach(tx, person, now)?;
             }
             rows::add(tx, &erasure)?;
@@ -136,6 +139,7 @@ impl ErasureService {
                 return Ok(further);
             }
             for (person, _) in &further {
+                forget_addressed_again(tx, &service, *person, now).map_err(to_store_error)?;
                 persons::detach(tx, *person, now)?;
             }
             let (persons, keys) = further.iter().copied().unzip();
@@ -221,6 +225,14 @@ impl ErasureService {
 }
 
 /// What is wrong with one erasure keeps back no other. A database that is away, or busy for long, is no matter of one.
+/// What went wrong below, as the store's own: an outage is waited for, and what can't be read is skipped.
+fn to_store_error(error: Error) -> munshi_store::Error {
+    match error {
+        Error::Store(error) | Error::Jobs(munshi_jobs::Error::Store(error)) => error,
+        other => munshi_store::Error::Decode(other.to_string()),
+    }
+}
+
 fn pass_outage(outcome: munshi_store::Result<()>) -> Result<Option<munshi_store::Error>> {
     match outcome {
         Ok(()) => Ok(None),

@@ -8,10 +8,14 @@ use munshi_pack::PackRegistry;
 use munshi_store::Db;
 use munshi_types::{Clock, IdGenerator};
 
+use crate::addressed::AddressedRecords;
+
 #[derive(Clone)]
 pub struct ErasureService {
     pub db: Db,
     pub packs: Arc<PackRegistry>,
+    /// What floors beside this one know of addresses.
+    pub addressed: Vec<Arc<dyn AddressedRecords>>,
     pub queue: JobQueue,
     pub clock: Arc<dyn Clock>,
     pub ids: IdGenerator,

@@ -103,7 +103,7 @@ impl Shop {
 
     pub(crate) fn service(&self) -> ErasureService {
         let TestApp { db, packs, queue, clock, ids, .. } = self.app.clone();
-        ErasureService { db, packs, queue, clock, ids }
+        ErasureService { db, packs, addressed: Vec::new(), queue, clock, ids }
     }
 
     /// Asks for her to be forgotten, with her account in the books.

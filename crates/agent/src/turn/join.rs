@@ -282,7 +282,10 @@ fn is_plain_run(run: &Run) -> bool {
 
 /// Where people type, and one thought may come as several messages.
 const fn is_typed_on(channel: Channel) -> bool {
-    matches!(channel, Channel::Web | Channel::Whatsapp | Channel::Telegram | Channel::Slack)
+    matches!(
+        channel,
+        Channel::Web | Channel::Whatsapp | Channel::Telegram | Channel::Slack | Channel::Teams | Channel::Sms
+    )
 }
 
 /// What the person wrote that a run answers: its own message and those that joined it.

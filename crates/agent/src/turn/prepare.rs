@@ -26,7 +26,7 @@ use munshi_store::Tx;
 use munshi_tiers::precedence::TurnSituation;
 use munshi_tiers::prompt::{RecallItem, UtteranceText};
 use munshi_tiers::{ActivePlace, BindingResolution, precedence};
-use munshi_types::tier::LanguageCode;
+use munshi_types::tier::{Audience, LanguageCode};
 use munshi_types::{ActId, ApprovalId, ConsentPurposeName, Id, MessageId, RunId, SessionId, Timestamp};
 use serde_json::Value;
 
@@ -117,7 +117,7 @@ pub(crate) fn read(
     let policy = act_services.load_policy(tx)?;
     let mut pack_context = PackTurnContext {
         principal: principal.clone(),
-        door: CallerAudience::from(binding.binding.door),
+        door: find_door(binding, &message),
         binding: conversation.binding,
         session: conversation.session,
         channel: conversation.channel,
@@ -135,6 +135,9 @@ pub(crate) fn read(
         detect_reply_language(packs, &pack_context, &own, &history, person.as_ref(), binding);
     pack_context.language = Some(reply_language.person.clone());
     let (mut contributions, skipped) = gather_contributions(tx, engine, &pack_context, ahead)?;
+    if is_said_in_group(&message) {
+        contributions = contributions.without_personal();
+    }
     let facts = contributions.facts.iter().map(|fact| &fact.text);
     pack_context.standing =
         contributions.profile.iter().chain(facts).map(|line| line.as_str().to_owned()).collect();
@@ -174,6 +177,17 @@ pub(crate) fn read(
         may_use_remote_model: false,
         skipped,
     })
+}
+
+/// Whether others read along: it was said in a group, which writes as one person.
+fn is_said_in_group(message: &Message) -> bool {
+    message.marks["group"] == true
+}
+
+/// Through which door the person comes. Where others read along it is the public one at the least.
+fn find_door(binding: &BindingResolution, message: &Message) -> CallerAudience {
+    let own = binding.binding.door;
+    CallerAudience::from(if is_said_in_group(message) { own.max(Audience::Public) } else { own })
 }
 
 /// The questions of the conversation that wait, and those of others that were asked in it.

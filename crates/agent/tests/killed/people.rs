@@ -173,7 +173,7 @@ pub(crate) fn message((number, person): (usize, PersonId), parcel: &str, tools: 
     let address = format!("asha-{number}");
     InboundMessage {
         channel: Channel::Telegram,
-        reply_to: Some(ReplyAddress { channel: Channel::Telegram, address }),
+        reply_to: Some(ReplyAddress::new(Channel::Telegram, address)),
         ..build_message(
             parse_target("handle:shop"),
             person,

@@ -77,7 +77,7 @@ on_both! {
     async fn a_yes_to_a_question_that_never_left_is_no_answer(test: TestDb) {
         let script = [ScriptedTurn::call("drop", &arguments("all")), ScriptedTurn::text("All right."), ScriptedTurn::call("drop", &arguments("old")), ScriptedTurn::text("Gone.")];
         let shop = Shop::open(&test, script).await;
-        let to = ReplyAddress { channel: Channel::Whatsapp, address: "+919812345678".to_owned() };
+        let to = ReplyAddress::new(Channel::Whatsapp, "+919812345678".to_owned());
         let sent = |id: &str, text: &str| munshi_types::InboundMessage { reply_to: Some(to.clone()), ..shop.message(shop.staff, id, text) };
         let asked = shop.engine.receive(sent("1", "remove all")).await.unwrap();
         assert_eq!(shop.outcome(&asked).await.state, RunState::WaitingApproval);
@@ -95,7 +95,7 @@ on_both! {
     async fn a_stop_that_answers_a_question_is_a_no(test: TestDb) {
         let drop_all = || ScriptedTurn::call("drop", &arguments("all"));
         let shop = Shop::open(&test, [drop_all(), drop_all()]).await;
-        let to = ReplyAddress { channel: Channel::Whatsapp, address: "+919812345678".to_owned() };
+        let to = ReplyAddress::new(Channel::Whatsapp, "+919812345678".to_owned());
         let say = async |id: &str, text: &str| {
             let sent = munshi_types::InboundMessage { reply_to: Some(to.clone()), ..shop.message(shop.staff, id, text) };
             let received = shop.engine.receive(sent).await.unwrap();

@@ -8,10 +8,12 @@ use munshi_agent::TurnSettings;
 use munshi_conversations::{RunEvent, RunState};
 use munshi_llm::{ChatRequest, ChatStream, Embedding, ModelError, ModelTarget, Provider};
 use munshi_pack::{ContextSource, FromPack, PackRegistry, PackTurnContext, PromptContribution, TurnQuery};
+use munshi_safety::pipeline::CallerAudience;
 use munshi_store::Tx;
 use munshi_test_support::models::{ScriptGate, ScriptedModel, ScriptedTurn};
 use munshi_test_support::wait_until;
 use munshi_tiers::prompt::UntrustedText;
+use munshi_types::{InboundMessage, InboundSender};
 use tokio_util::sync::CancellationToken;
 
 use crate::turns::support::{Plan, Shop, arguments};
@@ -21,6 +23,8 @@ use crate::turns::support::{Plan, Shop, arguments};
 struct Shelf {
     asked: Mutex<Vec<TurnQuery>>,
     is_optional: bool,
+    /// Through which door each turn came.
+    doors: Mutex<Vec<CallerAudience>>,
 }
 
 struct ShelfSource(Arc<Shelf>);
@@ -36,6 +40,7 @@ impl ContextSource for ShelfSource {
 
     fn gather(&self, _: &mut Tx<'_>, context: &PackTurnContext) -> munshi_store::Result<PromptContribution> {
         self.0.asked.lock().unwrap().push(context.query.as_ref().clone());
+        self.0.doors.lock().unwrap().push(context.door);
         let profile = vec![UntrustedText::new("The shelf has blue lamps.")];
         Ok(PromptContribution { profile, ..PromptContribution::default() })
     }
@@ -153,5 +158,24 @@ on_both! {
         let events = shop.events(&first, None).await;
         let Some((_, RunEvent::Done { skipped, .. })) = events.last() else { panic!("{events:?}") };
         assert_eq!(*skipped, ["the shelf"]);
+    }
+
+    async fn in_a_group_a_turn_is_as_in_public_and_knows_nothing_of_anybody(test: TestDb) {
+        let shelf = Arc::new(Shelf::default());
+        let script = [ScriptedTurn::text("Two."), ScriptedTurn::text("Two.")];
+        let shop = Shop::open_with(&test, script, plan(&shelf, TurnSettings::default())).await;
+        shop.ask("1", "how many lamps").await;
+        let group = InboundSender { channel_id: Some("group:-7".to_owned()), is_vouched: true, is_group: true, ..InboundSender::default() };
+        let said = InboundMessage { from: group, ..shop.message(shop.staff, "2", "how many lamps") };
+        let received = shop.engine.receive(said).await.unwrap();
+        assert_eq!(shop.outcome(&received).await.state, RunState::Done);
+        let doors = shelf.doors.lock().unwrap().clone();
+        assert_eq!(doors, [CallerAudience::Work, CallerAudience::Public]);
+        let told: Vec<String> = shop.model.requests().iter().map(|asked| format!("{:?}", asked.request)).collect();
+        assert!(told[0].contains("blue lamps"), "{}", told[0]);
+        assert!(!told[1].contains("blue lamps"), "{}", told[1]);
+        // As it is stored, so that whoever goes on with the run knows it.
+        let stored = shop.messages_of(received.run).await.into_iter().find(|said| said.id == received.message).unwrap();
+        assert_eq!(stored.marks["group"], true);
     }
 }

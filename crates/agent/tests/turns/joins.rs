@@ -222,7 +222,7 @@ on_both! {
     async fn a_reply_that_is_sent_waits_for_the_next_message(test: TestDb) {
         let script = [ScriptedTurn::text("Eggs."), ScriptedTurn::text("Both.")];
         let shop = Shop::open_with(&test, script, plan(SECOND * 2)).await;
-        let to = ReplyAddress { channel: Channel::Web, address: "9876501234".to_owned() };
+        let to = ReplyAddress::new(Channel::Web, "9876501234".to_owned());
         let sent = |id: &str, text: &str| InboundMessage { reply_to: Some(to.clone()), ..shop.message(shop.staff, id, text) };
         let first = shop.engine.receive(sent("1", "how many eggs are there")).await.unwrap();
         asked(&shop, 1).await;

@@ -36,7 +36,7 @@ fn link_files(count: usize) -> Vec<AttachedFile> {
 
 /// A message whose answer is sent.
 fn write(shop: &Shop, id: &str, text: &str) -> InboundMessage {
-    let to = ReplyAddress { channel: Channel::Web, address: "9876501234".to_owned() };
+    let to = ReplyAddress::new(Channel::Web, "9876501234");
     InboundMessage { reply_to: Some(to), ..shop.message(shop.staff, id, text) }
 }
 

@@ -1,6 +1,7 @@
 //! Which models are shown what a person sends along.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use bytes::Bytes;
 use futures_util::{StreamExt, stream};
@@ -15,7 +16,7 @@ use munshi_safety::budget::{
 };
 use munshi_safety::policy;
 use munshi_test_app::notes::OPEN_POLICY;
-use munshi_test_support::models::ScriptedTurn;
+use munshi_test_support::models::{ScriptGate, ScriptedTurn};
 use munshi_test_support::{TestDb, administer, hostile_files};
 use munshi_types::{BlobId, Clock, SystemRandom};
 
@@ -158,5 +159,26 @@ on_both! {
         let (shop, file) = open(&test, vec![target("own", true, true)], pdf).await;
         ask_with(&shop, "1", file).await;
         assert_eq!(last_asked(&shop).1[0].0, "application/pdf");
+    }
+
+    async fn pictures_that_come_one_by_one_get_one_reply(test: TestDb) {
+        let gate = ScriptGate::default();
+        let join_window = Duration::from_secs(1);
+        let settings = TurnSettings { files: Some(files(&test)), join_window, ..TurnSettings::default() };
+        let plan = Plan { targets: vec![target("own", true, true)], settings, ..Plan::default() };
+        let script = [ScriptedTurn::text("One bill.").with_gate(&gate), ScriptedTurn::text("Four bills.")];
+        let shop = Shop::open_with(&test, script, plan).await;
+        let file = upload(&test, &shop, "bill.png", hostile_files::png()).await;
+        let mut received = Vec::new();
+        for number in 1..=4 {
+            let mut inbound = shop.message(shop.staff, &number.to_string(), "");
+            inbound.attached = vec![refer(file)];
+            received.push(shop.engine.receive(inbound).await.unwrap());
+        }
+        gate.open();
+        for one in &received {
+            assert_eq!(shop.outcome(one).await.text, "Four bills.");
+        }
+        assert_eq!(shop.number("SELECT COUNT(*) FROM messages WHERE tenant_id = $1").await, 5, "four and one reply");
     }
 }

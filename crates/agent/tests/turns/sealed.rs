@@ -59,7 +59,7 @@ on_both! {
         ];
         let shop = Shop::open(&test, script).await;
         let mut first = shop.message(shop.staff, "wamid 9876501234", "note zanzibar for Rameshwari 9876501234");
-        first.reply_to = Some(ReplyAddress { channel: Channel::Web, address: "9876501234".to_owned() });
+        first.reply_to = Some(ReplyAddress::new(Channel::Web, "9876501234".to_owned()));
         let first = shop.engine.receive(first).await.unwrap();
         assert_eq!(shop.outcome(&first).await.text, "Rameshwari is in the zanzibar book.");
         let asked = shop.say("2", "remove the marigold of Rameshwari").await;

@@ -38,7 +38,7 @@ async fn last_to(shop: &Shop, person: PersonId) -> Message {
 }
 
 fn from_phone(shop: &Shop, person: PersonId, id: &str, text: &str) -> InboundMessage {
-    let reply_to = Some(ReplyAddress { channel: Channel::Whatsapp, address: format!("to-{id}") });
+    let reply_to = Some(ReplyAddress::new(Channel::Whatsapp, format!("to-{id}")));
     InboundMessage { reply_to, ..shop.message(person, id, text) }
 }
 

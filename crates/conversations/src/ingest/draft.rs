@@ -79,12 +79,13 @@ impl IngestDraft {
 
 /// What is known of a message beside its text: how the device it came from writes dates and numbers, when the channel says
 /// that it was written, what its client had shown, whether a program brought something with it, whether a program has
-/// written it, whether a host alone says who did, and whether it came while somebody had the conversation in hand.
+/// written it, whether a host alone says who did, whether it was said where others read along, and whether it came while somebody had the
+/// conversation in hand.
 fn marks(incoming: &RoutedMessage, is_held: bool) -> Value {
     let InboundMessage { locale, sent_at, screen, from, .. } = &incoming.inbound;
     let client_context = incoming.client_context.is_some();
     let program = incoming.key_use.as_ref().is_some_and(|used| used.program_key().is_some());
-    let is_own = !client_context && !program && !from.is_vouched;
+    let is_own = !client_context && !program && !from.is_vouched && !from.is_group;
     let is_plain = locale.is_none() && sent_at.is_none() && is_own && !is_held;
     if is_plain && *screen == ClientScreen::default() {
         return Value::Array(Vec::new());
@@ -99,6 +100,9 @@ fn marks(incoming: &RoutedMessage, is_held: bool) -> Value {
     }
     if is_held {
         marks[HELD] = json!(true);
+    }
+    if from.is_group {
+        marks["group"] = json!(true);
     }
     marks
 }

@@ -106,7 +106,7 @@ impl AddressLinker {
             CodeRequestOutcome::Made(code) => code,
             CodeRequestOutcome::TooMany { again_at } => return Ok(CodeSendOutcome::TooMany { again_at }),
         };
-        let to = ReplyAddress { channel: way.sender.channel(), address: address.as_str().to_owned() };
+        let to = ReplyAddress::new(way.sender.channel(), address.as_str().to_owned());
         let outbound = OutboundMessage {
             purpose: OutboundPurpose::Code,
             language: way.language.clone(),

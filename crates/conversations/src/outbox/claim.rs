@@ -37,12 +37,19 @@ pub(super) struct ClaimedMessage {
     pub message: MessageId,
     /// With the one that begins now.
     pub attempts: u32,
+    /// Of its parts, how many have left.
+    pub parts_sent: u32,
     pub made_at: Timestamp,
 }
 
 impl ClaimedMessage {
     fn of(entry: &LaneEntry) -> Self {
-        Self { message: entry.message, attempts: entry.attempts + 1, made_at: entry.made_at }
+        Self {
+            message: entry.message,
+            attempts: entry.attempts + 1,
+            parts_sent: entry.parts_sent,
+            made_at: entry.made_at,
+        }
     }
 }
 

@@ -15,8 +15,8 @@ use super::queue;
 use super::rows::{self, OutboxState};
 use super::settle::{DeliveryEnding, log_outcome, redact_reason};
 use super::{
-    ChannelSender, DeliveryCertainty, SendFault, SendIdempotency, SendRetryability, SenderDirectory,
-    SenderRoute,
+    ChannelSender, DeliveryCertainty, SendFault, SendIdempotency, SendReceipt, SendRetryability,
+    SenderDirectory, SenderRoute,
 };
 use crate::error::{Error, Result};
 
@@ -118,8 +118,9 @@ impl OutboxDeliverer {
             if outbound.answers.is_none() && row.session.is_some() {
                 outbound.answers = queue::find_answered(tx, message)?;
             }
+            let (channel, account) = (outbound.to.channel, outbound.to.account.clone());
             let from = outbound.from.as_ref().map(|from| from.address.clone());
-            let route = SenderRoute { tenant, binding: row.binding, channel: outbound.to.channel, from };
+            let route = SenderRoute { tenant, binding: row.binding, channel, from, account };
             Ok(Some((outbound, route)))
         };
         self.db.read(tenant, read).await
@@ -173,11 +174,20 @@ impl OutboxDeliverer {
         sender: FoundSender,
     ) -> Result<(), JobFailure> {
         let asked = match &sender {
-            Ok(sender) => sender.was_sent(outbound).await,
+            Ok(sender) => sender.was_part_sent(outbound, claimed.parts_sent).await,
             Err(fault) => Err(fault.clone()),
         };
+        let parts = sender.as_ref().map_or(1, |sender| sender.count_parts(outbound));
         match asked {
-            Ok(Some(sent)) => self.settle(job, outbound, DeliveryEnding::sent(sent)).await,
+            Ok(Some(sent)) => {
+                let parts_sent = claimed.parts_sent + 1;
+                if parts_sent >= parts {
+                    return self.settle(job, outbound, DeliveryEnding::sent(sent)).await;
+                }
+                self.note_part(job, outbound.id, parts_sent).await?;
+                let rest = ClaimedMessage { parts_sent, ..claimed.clone() };
+                self.send(job, outbound, &rest, sender).await
+            }
             Ok(None) => self.send(job, outbound, claimed, sender).await,
             Err(fault) if job.attempt < TRIES => {
                 Err(JobFailure::Passing(redact_reason(Some(&outbound.to), &fault.why)))
@@ -198,7 +208,9 @@ impl OutboxDeliverer {
         sender: FoundSender,
     ) -> Result<(), JobFailure> {
         let (outcome, idempotency) = match sender {
-            Ok(sender) => (sender.send(outbound).await, sender.idempotency()),
+            Ok(sender) => {
+                (self.send_parts(job, outbound, claimed, sender.as_ref()).await?, sender.idempotency())
+            }
             Err(fault) => (Err(fault), SendIdempotency::Keyed),
         };
         let fault = match outcome {
@@ -229,6 +241,30 @@ impl OutboxDeliverer {
         match state {
             OutboxState::Waiting => Err(JobFailure::Passing(why)),
             _ => Ok(()),
+        }
+    }
+
+    /// What is left of it, part by part; each is written down before the next leaves, so that none leaves twice.
+    async fn send_parts(
+        &self,
+        job: &Job,
+        outbound: &OutboundMessage,
+        claimed: &ClaimedMessage,
+        sender: &dyn ChannelSender,
+    ) -> Result<Result<SendReceipt, SendFault>, JobFailure> {
+        let parts = sender.count_parts(outbound).max(1);
+        // Where it has fewer than it had, the last one was sent and nobody wrote it down.
+        let mut part = claimed.parts_sent.min(parts - 1);
+        loop {
+            let sent = match sender.send_part(outbound, part).await {
+                Ok(sent) => sent,
+                Err(fault) => return Ok(Err(fault)),
+            };
+            part += 1;
+            if part >= parts {
+                return Ok(Ok(sent));
+            }
+            self.note_part(job, outbound.id, part).await?;
         }
     }
 }

@@ -35,6 +35,8 @@ pub(super) struct LaneEntry {
     pub made_at: Timestamp,
     /// The channel has said so before we knew that it was sent.
     pub delivered_at: Option<Timestamp>,
+    /// Of one that a channel sends in several, how many have left.
+    pub parts_sent: u32,
 }
 
 impl LaneEntry {
@@ -69,12 +71,12 @@ pub(super) fn lock_lane(tx: &mut Tx<'_>, lane: Uuid) -> Result<Vec<LaneEntry>> {
     tx.all(
         (
             "SELECT o.message_id, o.lane, o.session_id, COALESCE(s.person_id, o.person_id) AS person_id, o.purpose, o.recipient, o.about, o.state,
-                    o.attempts, o.not_before, o.waits_for, o.account, o.job, o.made_at, o.delivered_at FROM outbox o
+                    o.attempts, o.not_before, o.waits_for, o.account, o.job, o.made_at, o.delivered_at, o.parts_sent FROM outbox o
              LEFT JOIN sessions s ON s.tenant_id = $1 AND s.id = o.session_id
              WHERE o.tenant_id = $1 AND o.lane = $2 AND o.state IN ('waiting', 'sending')
              ORDER BY o.number, o.message_id",
             "SELECT o.message_id, o.lane, o.session_id, COALESCE(s.person_id, o.person_id) AS person_id, o.purpose, o.recipient, o.about, o.state,
-                    o.attempts, o.not_before, o.waits_for, o.account, o.job, o.made_at, o.delivered_at FROM outbox o
+                    o.attempts, o.not_before, o.waits_for, o.account, o.job, o.made_at, o.delivered_at, o.parts_sent FROM outbox o
              LEFT JOIN sessions s ON s.tenant_id = $1 AND s.id = o.session_id
              WHERE o.tenant_id = $1 AND o.lane = $2 AND o.state IN ('waiting', 'sending')
              ORDER BY o.number, o.message_id FOR UPDATE OF o",
@@ -101,6 +103,7 @@ fn read(row: &Row<'_>) -> Result<LaneEntry> {
         job: row.get("job")?,
         made_at: row.get("made_at")?,
         delivered_at: row.get("delivered_at")?,
+        parts_sent: read_count(row, "parts_sent")?,
     })
 }
 
@@ -118,6 +121,16 @@ pub(super) fn mark_sending(
         params![message, job, account, now],
     )?;
     Ok(())
+}
+
+/// Says that one more part of it has left. False where the message is no longer this job's to send.
+pub(super) fn mark_part_sent(tx: &mut Tx<'_>, message: MessageId, job: JobId, parts: u32) -> Result<bool> {
+    let marked = tx.execute(
+        "UPDATE outbox SET parts_sent = $4
+         WHERE tenant_id = $1 AND message_id = $2 AND job = $3 AND state = 'sending'",
+        params![message, job, i64::from(parts)],
+    )?;
+    Ok(marked == 1)
 }
 
 /// Keeps on whose consent something goes that nobody asked for.

@@ -30,7 +30,7 @@ pub(super) fn hash_outside_id(tx: &Tx<'_>, channel: Channel, outside_id: &str) -
 fn normalize_address(to: &ReplyAddress) -> String {
     let known = match to.channel {
         Channel::Email => ContactAddress::email(&to.address),
-        Channel::Whatsapp | Channel::Voice => ContactAddress::phone(&to.address),
+        Channel::Whatsapp | Channel::Voice | Channel::Sms => ContactAddress::phone(&to.address),
         _ => return to.address.trim().to_owned(),
     };
     known.map_or_else(|_| to.address.trim().to_lowercase(), |address| address.as_str().to_owned())

@@ -39,11 +39,30 @@ pub trait ChannelSender: Send + Sync + 'static {
 
     async fn send(&self, outbound: &OutboundMessage) -> Result<SendReceipt, SendFault>;
 
+    /// In how many it is sent, where the channel takes only so much in one: the same number each time for the same message.
+    fn count_parts(&self, _outbound: &OutboundMessage) -> u32 {
+        1
+    }
+
+    /// Sends one of its parts, from 0.
+    async fn send_part(&self, outbound: &OutboundMessage, _part: u32) -> Result<SendReceipt, SendFault> {
+        self.send(outbound).await
+    }
+
     /// Whether a message was sent under its key; asked before one is sent again of which nobody knows. Only for
     /// [`SendIdempotency::Asked`].
     async fn was_sent(&self, outbound: &OutboundMessage) -> Result<Option<SendReceipt>, SendFault> {
         let why = format!("channel {} can't be asked whether {} was sent", self.channel(), outbound.id);
         Err(SendFault::refused(why))
+    }
+
+    /// The same of one of its parts.
+    async fn was_part_sent(
+        &self,
+        outbound: &OutboundMessage,
+        _part: u32,
+    ) -> Result<Option<SendReceipt>, SendFault> {
+        self.was_sent(outbound).await
     }
 }
 
@@ -56,6 +75,8 @@ pub struct SenderRoute {
     pub channel: Channel,
     /// Our own address that it is to be sent from; none for whichever the account has.
     pub from: Option<String>,
+    /// The account by which they were reached; none for whichever fits.
+    pub account: Option<String>,
 }
 
 /// Finds the account by which something leaves.
@@ -68,7 +89,7 @@ pub trait SenderDirectory: Send + Sync + 'static {
     async fn list_served(&self, tenant: TenantId, binding: BindingId, channels: &[Channel]) -> Vec<Channel> {
         let mut served = Vec::new();
         for channel in channels.iter().copied() {
-            let route = SenderRoute { tenant, binding: Some(binding), channel, from: None };
+            let route = SenderRoute { tenant, binding: Some(binding), channel, from: None, account: None };
             if self.find(&route).await.is_ok() {
                 served.push(channel);
             }

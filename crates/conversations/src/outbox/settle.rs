@@ -102,6 +102,27 @@ impl OutboxDeliverer {
     }
 
     /// A limit said when to come back. Another job does, and what was refused so was no attempt.
+    /// Writes down that so many parts of a message have left. A job that has lost the message sends no more of it.
+    pub(super) async fn note_part(
+        &self,
+        job: &Job,
+        message: MessageId,
+        parts: u32,
+    ) -> Result<(), JobFailure> {
+        let (id, lease) = (job.id, job.lease);
+        let write = || {
+            let unit = move |tx: &mut Tx<'_>| {
+                lease.verify(tx)?;
+                queue::mark_part_sent(tx, message, id, parts).map_err(Error::from)
+            };
+            self.db.write(job.tenant, unit)
+        };
+        match write_through_outage(job, message, write).await? {
+            true => Ok(()),
+            false => Err(JobFailure::Passing("the message is another's to send".to_owned())),
+        }
+    }
+
     pub(super) async fn put_off(
         &self,
         job: &Job,

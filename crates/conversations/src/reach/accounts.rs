@@ -23,7 +23,7 @@ impl AccountEmails {
     pub(super) fn of(tenant: TenantId, operators: &[TenantOperator]) -> Self {
         let known = operators.iter().filter(|one| one.has_known_email(tenant)).filter_map(|one| {
             let email = ContactAddress::email(&one.operator.email).ok()?;
-            let place = ReplyAddress { channel: Channel::Email, address: email.as_str().to_owned() };
+            let place = ReplyAddress::new(Channel::Email, email.as_str().to_owned());
             Some((one.operator.id, place))
         });
         Self(known.collect())

@@ -159,7 +159,7 @@ pub fn to_place(address: &ContactAddress) -> Option<ReplyAddress> {
         ContactAddressKind::Phone => Channel::Whatsapp,
         ContactAddressKind::Handle | ContactAddressKind::Channel => return None,
     };
-    Some(ReplyAddress { channel, address: address.as_str().to_owned() })
+    Some(ReplyAddress::new(channel, address.as_str()))
 }
 
 /// One row a person, under their id.

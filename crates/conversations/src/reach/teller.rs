@@ -198,7 +198,7 @@ impl NewsTeller {
     async fn list_served(&self, tenant: TenantId) -> Vec<Channel> {
         let mut served = Vec::new();
         for channel in REACHED_BY {
-            let route = SenderRoute { tenant, binding: None, channel, from: None };
+            let route = SenderRoute { tenant, binding: None, channel, from: None, account: None };
             if self.0.senders.find(&route).await.is_ok() {
                 served.push(channel);
             }

@@ -147,7 +147,7 @@ tables! {
         let shop = Shop::with(test, BudgetSettings { person_interactions_day: Some(1), ..BudgetSettings::default() }).await;
         let first = shop.say(MEERA, "w1", "one").await;
         shop.answer(held(&first), "done").await;
-        let to = ReplyAddress { channel: Channel::Whatsapp, address: MEERA.to_owned() };
+        let to = ReplyAddress::new(Channel::Whatsapp, MEERA.to_owned());
         let second = shop.say_from(MEERA, "w2", &to).await;
         assert!(matches!(second.halted, Some(HaltReason::OverBudget(_))));
         assert!(second.begun.is_none());

@@ -60,7 +60,7 @@ async fn a_plain_turn_is_two_transactions_and_thirteen_statements() {
     let meera = || InboundSender { phone: Some("+919812345678".to_owned()), ..InboundSender::default() };
     let first = turn(&shop, &db, &counter, 0, None, meera()).await;
     let plain = turn(&shop, &db, &counter, 1, None, meera()).await;
-    let pushed = ReplyAddress { channel: Channel::Whatsapp, address: "+919812345678".to_owned() };
+    let pushed = ReplyAddress::new(Channel::Whatsapp, "+919812345678".to_owned());
     let sent = turn(&shop, &db, &counter, 2, Some(pushed), meera()).await;
     let two = InboundSender { channel_id: Some("77".to_owned()), ..meera() };
     turn(&shop, &db, &counter, 3, None, two.clone()).await;

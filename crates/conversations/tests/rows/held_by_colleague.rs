@@ -251,7 +251,7 @@ tables! {
 
     async fn a_colleague_writes_as_themselves_and_only_while_they_have_it(test: TestDb) {
         let shop = Shop::open(test).await;
-        let to = ReplyAddress { channel: Channel::Whatsapp, address: MEERA.to_owned() };
+        let to = ReplyAddress::new(Channel::Whatsapp, MEERA.to_owned());
         let said = shop.say_from(MEERA, "w1", &to).await;
         shop.answer(held(&said), "namaste").await;
         let (kamal, asha) = (add_colleague(&shop, "Kamal").await, add_colleague(&shop, "Asha").await);

@@ -171,7 +171,7 @@ tables! {
         let (shop, folder) = (Shop::open(test).await, tempfile::tempdir().unwrap());
         let id = turns(&shop, 1, 3).await;
         let old = shop.messages(id).await;
-        let to = ReplyAddress { channel: Channel::Whatsapp, address: MEERA.to_owned() };
+        let to = ReplyAddress::new(Channel::Whatsapp, MEERA.to_owned());
         let unsent = shop.say_from(MEERA, "unsent", &to).await;
         shop.answer(held(&unsent), "not sent yet").await;
         let open = shop.say(MEERA, "open", "still under way").await;

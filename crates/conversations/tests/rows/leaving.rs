@@ -75,7 +75,7 @@ fn runner(shop: &Shop, line: Option<Arc<Line>>) -> JobRunner {
 
 /// Says something and answers it; gives the reply's id.
 async fn turn(shop: &Shop, number: u32) -> MessageId {
-    let to = ReplyAddress { channel: Channel::Whatsapp, address: MEERA.to_owned() };
+    let to = ReplyAddress::new(Channel::Whatsapp, MEERA.to_owned());
     let ingested = shop.say_from(MEERA, &format!("w{number}"), &to).await;
     shop.answer(held(&ingested), &format!("reply {number}")).await;
     shop.run(ingested.run).await.reply.unwrap()

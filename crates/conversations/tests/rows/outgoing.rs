@@ -254,7 +254,7 @@ tables! {
         runner.drain().await.unwrap();
         assert_eq!((row(&shop, message).await.state, other.texts()), (OutboxState::Unknown, vec![]));
         let asked = directory.asked.lock().unwrap().clone();
-        let route = SenderRoute { tenant: shop.tenant, binding: Some(shop.binding), channel: Channel::Whatsapp, from: None };
+        let route = SenderRoute { tenant: shop.tenant, binding: Some(shop.binding), channel: Channel::Whatsapp, from: None, account: None };
         assert!(!asked.is_empty() && asked.iter().all(|one| *one == route), "{asked:?}");
     }
 

@@ -131,7 +131,7 @@ pub(crate) fn runner_on(shop: &Shop, directory: Arc<Directory>, db: Db) -> JobRu
 }
 
 pub(crate) fn address() -> ReplyAddress {
-    ReplyAddress { channel: Channel::Whatsapp, address: MEERA.to_owned() }
+    ReplyAddress::new(Channel::Whatsapp, MEERA.to_owned())
 }
 
 /// Says something and answers it; gives the reply's id.

@@ -138,7 +138,7 @@ pub(crate) async fn add_member(shop: &Shop, role: Role, emails: &[&str]) -> Pers
 }
 
 fn place(email: &str) -> ReplyAddress {
-    ReplyAddress { channel: Channel::Email, address: email.to_owned() }
+    ReplyAddress::new(Channel::Email, email.to_owned())
 }
 
 async fn choose(shop: &Shop, person: PersonId, kind: ReachKind, emails: &[&str]) {

@@ -44,7 +44,7 @@ fn store_plain(
 tables! {
     async fn what_was_stored_plain_is_read_and_goes_on(test: TestDb) {
         let shop = Shop::open(test).await;
-        let to = ReplyAddress { channel: Channel::Whatsapp, address: MEERA.to_owned() };
+        let to = ReplyAddress::new(Channel::Whatsapp, MEERA.to_owned());
         let first = shop.say(MEERA, "w1", "balance?").await;
         shop.write(store_plain((first.session, first.run, first.message))).await;
         let again = shop.say(MEERA, "w1", "balance?").await;
@@ -76,7 +76,7 @@ tables! {
 
     async fn where_an_answer_goes_follows_the_last_message(test: TestDb) {
         let shop = Shop::open(test).await;
-        let at = |address: &str| ReplyAddress { channel: Channel::Whatsapp, address: address.to_owned() };
+        let at = |address: &str| ReplyAddress::new(Channel::Whatsapp, address.to_owned());
         let first = shop.say_from(MEERA, "w1", &at("one")).await;
         shop.answer(held(&first), "500").await;
         let id = first.session;

@@ -42,7 +42,7 @@ impl ChannelSender for SilentChannel {
 
 /// Writes down a notice to an address of its own.
 async fn send(shop: &Shop, number: usize) {
-    let to = ReplyAddress { channel: Channel::Email, address: format!("meera{number}@example.org") };
+    let to = ReplyAddress::new(Channel::Email, format!("meera{number}@example.org"));
     let outbound = OutboundMessage {
         purpose: OutboundPurpose::Notice,
         ..OutboundMessage::new(shop.test.ids.next(), to, "We have moved".to_owned())

@@ -36,7 +36,7 @@ impl ChannelSender for Account {
 }
 
 fn address() -> ReplyAddress {
-    ReplyAddress { channel: Channel::Email, address: "stranger@example.org".to_owned() }
+    ReplyAddress::new(Channel::Email, "stranger@example.org".to_owned())
 }
 
 fn build_runner(shop: &Shop, account: Arc<Account>) -> JobRunner {
