@@ -10,7 +10,10 @@
 //! # Layout
 //! - [`accounts`]: the file; [`rows`]: its versions in the store
 //! - [`ChannelSenders`]: which account a message leaves by; `send_rate`: how many an account sends a minute
+//! - `text`: what is said, in the marks of each app and in pieces that it takes
 //! - [`email`]: mails: what one looks like, and how it is handed to a server; [`FileSource`]: the files that go along
+//! - [`link`], `links`: accounts at providers that are spoken to over HTTP; [`incoming`]: what people write to them
+//! - [`listen`]: asking the providers that do not tell by themselves
 //! - `log`: the sender that only shows
 //!
 //! # To add a channel
@@ -21,10 +24,16 @@ pub mod accounts;
 pub mod email;
 mod error;
 mod files;
+pub mod incoming;
+pub mod link;
+mod links;
+pub mod listen;
 mod log;
+mod provider_call;
 pub mod rows;
 mod send_rate;
 mod senders;
+mod text;
 
 use munshi_store::{Migration, migration};
 
@@ -33,4 +42,5 @@ pub use files::{BlobFiles, FileSource};
 pub use munshi_http::AllowedHosts;
 pub use senders::{ChannelSenderParts, ChannelSenders};
 
-pub const MIGRATIONS: &[Migration] = &[migration!("0110_channels")];
+pub const MIGRATIONS: &[Migration] =
+    &[migration!("0110_channels"), migration!("0150_channel_arrivals"), migration!("0153_channel_hearing")];

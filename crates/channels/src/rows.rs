@@ -3,8 +3,9 @@
 use munshi_store::{JsonText, Tx, params};
 use munshi_types::Timestamp;
 
-use crate::accounts::ChannelAccounts;
+use crate::accounts::{ChannelAccountName, ChannelAccounts};
 use crate::error::Result;
+use crate::listen::rows::follow_accounts;
 
 /// What is declared, and its version; nothing and 0 where there is no file.
 pub fn load_accounts(tx: &mut Tx<'_>) -> Result<(i64, ChannelAccounts)> {
@@ -29,6 +30,28 @@ pub(crate) fn load_version(tx: &mut Tx<'_>) -> Result<i64> {
     Ok(found.unwrap_or(0))
 }
 
+/// No more versions are looked at for when an account was declared.
+const MOST_VERSIONS: i64 = 500;
+
+/// Since when there is an account of this name and kind without a break; none where there is none.
+pub(crate) fn find_declared_at(tx: &mut Tx<'_>, name: &ChannelAccountName) -> Result<Option<Timestamp>> {
+    let versions = tx.all(
+        "SELECT body, made_at FROM channel_files WHERE tenant_id = $1 ORDER BY version DESC LIMIT $2",
+        params![MOST_VERSIONS],
+        |row| Ok((row.get::<JsonText>(0)?, row.get::<Timestamp>(1)?)),
+    )?;
+    let (mut kind, mut since) = (None, None);
+    for (body, made_at) in versions {
+        let declared: ChannelAccounts = body.read()?;
+        let Some(account) = declared.0.get(name) else { break };
+        if *kind.get_or_insert(account.kind) != account.kind {
+            break;
+        }
+        since = Some(made_at);
+    }
+    Ok(since)
+}
+
 /// Puts a file in force. Gives its version.
 pub fn save_accounts(
     tx: &mut Tx<'_>,
@@ -46,5 +69,6 @@ pub fn save_accounts(
          VALUES ($1, $2, $3, $4, $5, $6)",
         params![version + 1, JsonText::of(declared)?, author, note, now],
     )?;
+    follow_accounts(tx, &known, declared)?;
     Ok(version + 1)
 }

@@ -11,8 +11,33 @@ use crate::error::{Error, Result};
 pub const MOST: usize = 32;
 
 /// In the order in which somebody reads them.
-const KEYS: [&str; 10] =
-    ["kind", "host", "port", "security", "login", "password", "from", "reply_to", "bindings", "per_minute"];
+const KEYS: [&str; 25] = [
+    "kind",
+    "host",
+    "port",
+    "security",
+    "login",
+    "password",
+    "from",
+    "reply_to",
+    "imap_host",
+    "imap_port",
+    "imap_security",
+    "imap_login",
+    "imap_password",
+    "folder",
+    "auth_server",
+    "number",
+    "account_id",
+    "owner_id",
+    "token",
+    "secret",
+    "receive",
+    "api_url",
+    "bindings",
+    "per_minute",
+    "templates",
+];
 
 /// Reads the file, or says what is wrong with it and where.
 pub fn parse_with_position(text: &str) -> std::result::Result<ChannelAccounts, TomlError> {
@@ -57,6 +82,8 @@ pub fn to_toml(declared: &ChannelAccounts) -> Result<String> {
 
 #[cfg(test)]
 mod tests {
+    use std::collections::BTreeSet;
+
     use super::*;
     use crate::accounts::{ChannelAccountKind, ChannelTransport, MailSecurity};
 
@@ -93,13 +120,22 @@ kind = "log"
     fn every_key_is_written() {
         let full = FILE.replace(
             "kind = \"email\"\n",
-            "kind = \"email\"\nport = 25\nsecurity = \"tls\"\nreply_to = \"a@example.com\"\n",
+            "kind = \"email\"\nport = 25\nsecurity = \"tls\"\nreply_to = \"a@example.com\"\n\
+             imap_host = \"imap.example.com\"\nimap_port = 143\nimap_security = \"starttls\"\nimap_login = \"b\"\n\
+             imap_password = \"vault:imap\"\nfolder = \"Support\"\nauth_server = \"mx.example.com\"\n",
         );
-        let declared = parse_with_position(&full).unwrap();
-        let of = &to_map(&declared).unwrap()["mail"];
-        let keys: Vec<&str> = of.as_object().unwrap().keys().map(String::as_str).collect();
+        let link = "[sms]\nkind = \"msg91\"\nnumber = \"+919812345678\"\naccount_id = \"SHARMA\"\n\
+                    token = \"vault:sms\"\nreceive = \"none\"\napi_url = \"https://sms.example\"\n\
+                    templates = { code = \"1207\" }\n\n\
+                    [app]\nkind = \"whatsapp\"\naccount_id = \"1\"\nowner_id = \"2\"\ntoken = \"vault:a\"\nsecret = \"vault:b\"\n";
+        let declared = parse_with_position(&format!("{full}\n{link}")).unwrap();
+        let written = to_map(&declared).unwrap();
+        let keys: BTreeSet<&String> =
+            written.values().flat_map(|of| of.as_object().unwrap().keys()).collect();
         assert_eq!(keys.len(), KEYS.len(), "{keys:?}");
-        assert!(keys.iter().all(|key| KEYS.contains(key)), "{keys:?}");
+        assert!(keys.iter().all(|key| KEYS.contains(&key.as_str())), "{keys:?}");
+        let again = parse_with_position(&to_toml(&declared).unwrap()).unwrap();
+        assert_eq!(again, declared);
     }
 
     #[test]
@@ -124,6 +160,14 @@ kind = "log"
                 "vault:",
             ),
             (mail(&format!("host = \"smtp.example.com\"\nper_minute = 0\n{from}")), 2, "at least 1"),
+            (
+                mail(&format!("host = \"smtp.example.com\"\nimap_host = \"imap.example.com\"\n{from}")),
+                2,
+                "set login",
+            ),
+            (mail(&format!("host = \"smtp.example.com\"\nfolder = \"Support\"\n{from}")), 2, "set imap_host"),
+            (mail(&format!("host = \"smtp.example.com\"\nreceive = \"webhook\"\n{from}")), 2, "set secret"),
+            (mail(&format!("host = \"smtp.example.com\"\nreceive = \"poll\"\n{from}")), 2, "set imap_host"),
             (mail("hots = \"x\"\n"), 4, "hots"),
             ("[Mail]\nkind = \"log\"\n".to_owned(), 1, "channel name"),
             ("[trial]\nkind = \"log\"\nhost = \"x\"\n".to_owned(), 1, "no other key"),

@@ -5,11 +5,16 @@ use std::net::IpAddr;
 use lettre::message::Mailbox;
 use munshi_safety::vault::SecretRef;
 
-use super::account::{ChannelAccount, MailSecurity};
+use super::account::{ChannelAccount, MailSecurity, ReceiveWay};
+
+/// What accounts at HTTP providers have, and these may have, too.
+pub(super) const KEYS_OF_MAILS_TOO: [&str; 2] = ["secret", "receive"];
 
 /// A name has no more letters.
 const LONGEST_HOST: usize = 253;
 const LONGEST_LOGIN: usize = 320;
+const LONGEST_FOLDER: usize = 200;
+const USUAL_FOLDER: &str = "INBOX";
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct MailAccount {
@@ -20,6 +25,24 @@ pub struct MailAccount {
     pub from: Mailbox,
     pub reply_to: Option<Mailbox>,
     pub per_minute: Option<u16>,
+    /// How mails to us are heard of.
+    pub receive: ReceiveWay,
+    /// Where they lie; none where nobody is asked for them.
+    pub mailbox: Option<ImapMailbox>,
+    /// What the address is made with to which a provider hands mails.
+    pub secret: Option<SecretRef>,
+    /// In small letters: see [`ChannelAccount::auth_server`].
+    pub auth_server: Option<String>,
+}
+
+/// A folder of mails at a server.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ImapMailbox {
+    pub host: String,
+    pub port: u16,
+    pub security: MailSecurity,
+    pub login: MailLogin,
+    pub folder: String,
 }
 
 /// Who we are to the server.
@@ -57,7 +80,21 @@ impl MailAccount {
             from: parse_mailbox("from", from)?,
             reply_to: given.reply_to.as_deref().map(|text| parse_mailbox("reply_to", text)).transpose()?,
             per_minute: given.per_minute,
+            receive: parse_receive(given)?,
+            mailbox: ImapMailbox::parse(given)?,
+            secret: given.secret.clone(),
+            auth_server: given.auth_server.as_deref().map(parse_auth_server).transpose()?,
         })
+    }
+
+    /// Whether its server is asked for mails, over and over.
+    pub fn listens(&self) -> bool {
+        self.receive == ReceiveWay::Poll && self.mailbox.is_some()
+    }
+
+    /// Whether mails are heard of at all.
+    pub fn hears(&self) -> bool {
+        self.receive != ReceiveWay::None
     }
 
     /// What stands behind the `@` of our address.
@@ -69,6 +106,80 @@ impl MailAccount {
     pub fn describe(&self) -> String {
         format!("{} by {}:{} ({})", self.from.email, self.host, self.port, self.security.as_str())
     }
+}
+
+impl ImapMailbox {
+    fn parse(given: &ChannelAccount) -> Result<Option<Self>, String> {
+        let Some(host) = given.imap_host.as_deref() else {
+            let others = [
+                given.imap_port.is_some(),
+                given.imap_security.is_some(),
+                given.imap_login.is_some(),
+                given.imap_password.is_some(),
+                given.folder.is_some(),
+            ];
+            return match others.contains(&true) {
+                true => Err("set imap_host, the server that has the mailbox, too".to_owned()),
+                false => Ok(None),
+            };
+        };
+        check_host(host)?;
+        let security = given.imap_security.unwrap_or(MailSecurity::Tls);
+        if security == MailSecurity::None && !is_loopback(host) {
+            return Err(format!(
+                "imap_security = \"none\" is only for a server on this machine; use tls or starttls for {host}"
+            ));
+        }
+        if given.imap_port == Some(0) {
+            return Err("imap_port must be 1 to 65535".to_owned());
+        }
+        let own = ChannelAccount {
+            login: given.imap_login.clone().or_else(|| given.login.clone()),
+            password: given.imap_password.clone().or_else(|| given.password.clone()),
+            ..given.clone()
+        };
+        let login = parse_login(&own)?.ok_or("set login and password, or imap_login and imap_password")?;
+        let folder = given.folder.as_deref().unwrap_or(USUAL_FOLDER);
+        let is_name = |c: char| c.is_ascii_graphic() || c == ' ';
+        if folder.is_empty() || folder.len() > LONGEST_FOLDER || !folder.chars().all(is_name) {
+            return Err("folder must be as the server names it, in Latin letters, such as INBOX".to_owned());
+        }
+        Ok(Some(Self {
+            host: host.to_owned(),
+            port: given.imap_port.unwrap_or(security.default_imap_port()),
+            security,
+            login,
+            folder: folder.to_owned(),
+        }))
+    }
+}
+
+/// As it is declared; else as far as it can be heard.
+fn parse_receive(given: &ChannelAccount) -> Result<ReceiveWay, String> {
+    let usual = match (&given.imap_host, &given.secret) {
+        (Some(_), _) => ReceiveWay::Poll,
+        (None, Some(_)) => ReceiveWay::Webhook,
+        (None, None) => ReceiveWay::None,
+    };
+    let receive = given.receive.unwrap_or(usual);
+    match receive {
+        ReceiveWay::Poll if given.imap_host.is_none() => {
+            Err("set imap_host, the server that has the mailbox: imap_host = \"imap.example.com\"".to_owned())
+        }
+        ReceiveWay::Webhook if given.secret.is_none() => Err(
+            "set secret, some random words in the vault by which the provider's address is made: secret = \"vault:NAME\""
+                .to_owned(),
+        ),
+        receive => Ok(receive),
+    }
+}
+
+fn parse_auth_server(text: &str) -> Result<String, String> {
+    check_host(text).map_err(|_| {
+        "auth_server must be the name that stands first in Authentication-Results, like mx.example.com"
+            .to_owned()
+    })?;
+    Ok(text.to_ascii_lowercase())
 }
 
 /// A host that is this machine itself, however it is written.

@@ -2,11 +2,12 @@
 //!
 //! # Layout
 //! - [`ChannelAccounts`], [`ChannelAccount`]: the file; `file`: reading and writing it
-//! - [`ChannelTransport`], [`MailAccount`]: an account that was looked at, and is whole
+//! - [`ChannelTransport`], [`MailAccount`], [`LinkAccount`]: an account that was looked at, and is whole
 //! - [`ChannelAccountName`]: what the tenant calls it
 
 mod account;
 mod file;
+mod link_account;
 mod mail_account;
 mod name;
 
@@ -15,9 +16,10 @@ use std::collections::BTreeMap;
 use munshi_types::tier::Channel;
 use serde::{Deserialize, Serialize};
 
-pub use account::{ChannelAccount, ChannelAccountKind, ChannelTransport, MailSecurity};
+pub use account::{ChannelAccount, ChannelAccountKind, ChannelTransport, MailSecurity, ReceiveWay};
 pub use file::{MOST, parse, parse_with_position, to_map, to_toml};
-pub use mail_account::{MailAccount, MailLogin};
+pub use link_account::LinkAccount;
+pub use mail_account::{ImapMailbox, MailAccount, MailLogin};
 pub use name::{ChannelAccountName, ChannelAccountNameError};
 
 /// Every account of a tenant.

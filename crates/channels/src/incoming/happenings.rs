@@ -1,0 +1,98 @@
+//! What providers tell beside messages.
+
+use munshi_conversations::outbox::{DeliveryReceipt, ReceiptContext, record_receipt, record_receipt_of};
+use munshi_store::Tx;
+use munshi_types::tier::Channel;
+use munshi_types::{InboundMessage, InboundTarget, MessageId};
+
+use super::event::{ArrivedChat, ArrivedMessage, ArrivedReceipt, ArrivedSender, ChannelHappening};
+use super::route::build_inbound;
+use super::rows::ArrivalEnding;
+use super::take::{ArrivalTaker, TakeFault, Taking};
+use crate::error::Error;
+
+impl ArrivalTaker {
+    pub(super) async fn take_happening(
+        &self,
+        taking: &Taking<'_>,
+        event: &str,
+        what: ChannelHappening,
+    ) -> Result<(), TakeFault> {
+        let pass_over = |why: &str| Err(TakeFault::Ended(ArrivalEnding::PassedOver(why.to_owned())));
+        match what {
+            ChannelHappening::Message(message) | ChannelHappening::Edited(message) => {
+                self.take_message(taking, *message).await
+            }
+            ChannelHappening::Deleted { .. } => pass_over("deletions are not followed yet"),
+            ChannelHappening::Reacted { .. } => pass_over("a reaction asks for nothing"),
+            ChannelHappening::Receipt { message, receipt } => {
+                self.take_receipt(taking, message, receipt).await
+            }
+            ChannelHappening::Subscription { from, wanted } => {
+                self.take_subscription(taking, event, from, wanted).await
+            }
+            ChannelHappening::Template(template) => {
+                tracing::info!(
+                    tenant = %taking.tenant, channel = %taking.arrival.account, template = template.name,
+                    state = template.state, "the provider decided on a template"
+                );
+                Ok(())
+            }
+            ChannelHappening::Notice { what } => {
+                tracing::warn!(tenant = %taking.tenant, channel = %taking.arrival.account, what, "the provider says");
+                Ok(())
+            }
+        }
+    }
+
+    async fn take_receipt(
+        &self,
+        taking: &Taking<'_>,
+        message: String,
+        receipt: ArrivedReceipt,
+    ) -> Result<(), TakeFault> {
+        let (queue, ids, now) = (self.queue.clone(), self.ids.clone(), self.clock.now());
+        let channel = taking.link.channel();
+        let receipt = DeliveryReceipt::from(receipt);
+        let unit = move |tx: &mut Tx<'_>| {
+            let context = ReceiptContext { queue: &queue, ids: &ids, now };
+            match read_own_id(channel, &message) {
+                Some(own) => record_receipt_of(tx, own, &receipt, context)?,
+                None => {
+                    let _found = record_receipt(tx, (channel, &message), &receipt, context)?;
+                }
+            }
+            Ok::<_, Error>(())
+        };
+        self.db.write(taking.tenant, unit).await?;
+        Ok(())
+    }
+
+    /// What somebody asks for by a button of the platform's is what they ask for by the word.
+    async fn take_subscription(
+        &self,
+        taking: &Taking<'_>,
+        event: &str,
+        from: ArrivedSender,
+        wanted: bool,
+    ) -> Result<(), TakeFault> {
+        let to: InboundTarget = self.find_target(taking, None).await?;
+        let message = ArrivedMessage {
+            outside_id: event.to_owned(),
+            reply_to: from.channel_id.clone(),
+            chat: ArrivedChat::Direct,
+            text: if wanted { "START" } else { "STOP" }.to_owned(),
+            from,
+            ..ArrivedMessage::default()
+        };
+        let inbound: InboundMessage = build_inbound(taking, to, &message);
+        self.receiver.receive(taking.tenant, inbound).await?;
+        Ok(())
+    }
+}
+
+/// A mail of ours is called by our own id of the message, so that it is found though nobody heard that it was taken.
+fn read_own_id(channel: Channel, message: &str) -> Option<MessageId> {
+    let inner = message.strip_prefix('<').filter(|_| channel == Channel::Email)?;
+    inner.split_once('@')?.0.parse().ok()
+}
