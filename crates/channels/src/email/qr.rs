@@ -7,7 +7,7 @@ const SCALE: usize = 8;
 const MARGIN: usize = 4;
 
 /// None for what is too long for a code.
-pub(super) fn draw_png(text: &str) -> Option<Vec<u8>> {
+pub(crate) fn draw_png(text: &str) -> Option<Vec<u8>> {
     let code = QrCode::encode_text(text, QrCodeEcc::Medium).ok()?;
     let modules = usize::try_from(code.size()).ok()?;
     let side = (modules + 2 * MARGIN) * SCALE;

@@ -21,7 +21,8 @@ use munshi_types::{Clock, OutboundMessage, OutboundPurpose, TenantId};
 use tokio::time::Instant;
 use tokio_rustls::rustls::ClientConfig;
 
-use super::connection::{MailConnector, limit};
+use super::connection::MailConnector;
+use super::dial::{MailDialer, limit};
 use super::fault::{MailFault, MailStage};
 use super::format::{FormattedMail, format_mail, load_files};
 use super::places::{ConnectionPlaces, TenantConnectionPlaces};
@@ -121,7 +122,17 @@ impl MailSender {
 
     fn connector<'a>(&'a self, timings: &'a MailTimings) -> MailConnector<'a> {
         let MailSenderParts { account, tls, allowed, .. } = &self.parts;
-        MailConnector { account, tls, allowed, timings, until: Instant::now() + timings.whole }
+        let dialer = MailDialer {
+            host: &account.host,
+            port: account.port,
+            security: account.security,
+            other_port: "; with port 587 use security = \"starttls\"",
+            tls,
+            allowed,
+            timings,
+            until: Instant::now() + timings.whole,
+        };
+        MailConnector { account, dialer, timings }
     }
 
     /// How whoever gets what they did not ask for ends it; none for other messages, and where no link leads here.

@@ -31,7 +31,7 @@ on_both_engines! {
         assert_eq!(find(Some(other), Some("Wholesale@example.com")).await, "wholesale");
         assert_eq!(find(Some(other), Some("counter@example.com")).await, "shop", "another binding's stays its own");
         assert_eq!(find(Some(other), Some("gone@example.com")).await, "shop");
-        let route = SenderRoute { tenant: shop.tenant, binding: None, channel: Channel::Whatsapp, from: None };
+        let route = SenderRoute { tenant: shop.tenant, binding: None, channel: Channel::Whatsapp, from: None, account: None };
         assert_eq!(shop.senders.find(&route).await.unwrap().account(), Some("all"), "a log shows what nothing sends");
     }
 
@@ -92,7 +92,7 @@ on_both_engines! {
         shop.declare(&shop.plain("mail", "bindings = [\"other\"]")).await;
         assert!(shop.find(Some(other), None).await.is_ok(), "a changed file counts at once");
         let stranger = shop.test.add_tenant("verma").await;
-        let route = SenderRoute { tenant: stranger, binding: None, channel: Channel::Email, from: None };
+        let route = SenderRoute { tenant: stranger, binding: None, channel: Channel::Email, from: None, account: None };
         assert!(shop.senders.find(&route).await.is_err(), "another tenant has none of it");
     }
 }

@@ -1,4 +1,14 @@
 mod finding;
+mod forgetting;
 mod leaving;
+mod link_shop;
+mod loopback_server;
+mod mails;
 mod sending;
+mod slack;
 mod support;
+mod taking_slack;
+mod teams;
+mod telegram;
+mod text_messages;
+mod whatsapp;

@@ -205,7 +205,7 @@ on_both_engines! {
         let now = shop.test.clock.now();
         let save = move |tx: &mut Tx<'_>| rows::save_accounts(tx, &declared, "test", "", now);
         shop.test.db.write(other, save).await.unwrap();
-        let route = SenderRoute { tenant: other, binding: None, channel: Channel::Email, from: None };
+        let route = SenderRoute { tenant: other, binding: None, channel: Channel::Email, from: None, account: None };
         shop.senders.find(&route).await.unwrap().send(&shop.message(&to, "x")).await.unwrap();
         assert_eq!(shop.server.read_mailbox(&to).len(), 1);
     }

@@ -92,14 +92,19 @@ pub(crate) async fn build_senders(
         clock,
         timings,
         base_url: Some("https://munshi.example".to_owned()),
+        public_url: Some("https://munshi.example".to_owned()),
         tls,
     };
     (vault, ChannelSenders::new(parts).unwrap())
 }
 
 fn believe(server: &MailServer) -> Arc<ClientConfig> {
+    believe_authority(&server.certificate)
+}
+
+pub(crate) fn believe_authority(certificate: &Path) -> Arc<ClientConfig> {
     let mut roots = RootCertStore::empty();
-    roots.add(CertificateDer::from_pem_file(&server.certificate).unwrap()).unwrap();
+    roots.add(CertificateDer::from_pem_file(certificate).unwrap()).unwrap();
     let provider = build_tls_config().unwrap().crypto_provider().clone();
     let versions =
         ClientConfig::builder_with_provider(provider).with_safe_default_protocol_versions().unwrap();
@@ -155,7 +160,9 @@ impl Shop {
         from: Option<&str>,
     ) -> Result<Arc<dyn ChannelSender>, SendFault> {
         let from = from.map(str::to_owned);
-        self.senders.find(&SenderRoute { tenant: self.tenant, binding, channel: Channel::Email, from }).await
+        self.senders
+            .find(&SenderRoute { tenant: self.tenant, binding, channel: Channel::Email, from, account: None })
+            .await
     }
 
     /// An address that no other test has.
@@ -171,7 +178,7 @@ impl Shop {
     }
 
     pub(crate) fn message(&self, to: &str, text: &str) -> OutboundMessage {
-        let to = ReplyAddress { channel: Channel::Email, address: to.to_owned() };
+        let to = ReplyAddress::new(Channel::Email, to.to_owned());
         OutboundMessage::new(self.test.ids.next(), to, text.to_owned())
     }
 

@@ -12,6 +12,7 @@ use munshi_types::{OutboundAttachment, OutboundMessage, OutboundPurpose, TenantI
 use super::fault::{MailFault, MailOutcome, MailStage};
 use super::html::{HtmlLinks, render_html};
 use super::qr::draw_png;
+use super::thread::MailThread;
 use crate::accounts::MailAccount;
 use crate::files::FileSource;
 
@@ -19,8 +20,8 @@ use crate::files::FileSource;
 const MOST_BYTES: u64 = 15 * 1024 * 1024;
 const LONGEST_SUBJECT: usize = 200;
 const LONGEST_NAME: usize = 120;
-/// What another's program calls a mail is no longer.
-const LONGEST_ID: usize = 900;
+/// Mails of ours say whose they are: one that comes back is not answered.
+pub(super) const LOOP_HEADER: &str = "x-loop";
 
 /// Ready to be handed over.
 #[derive(Debug)]
@@ -86,15 +87,17 @@ pub(super) fn format_mail(
     let id = format!("<{}@{}>", outbound.id, account.domain());
     let envelope = Envelope::new(Some(account.from.email.clone()), vec![to.clone()])
         .map_err(|error| format!("the mail can't be addressed: {error}"))?;
+    let thread = MailThread::of(outbound);
     let builder = Message::builder()
         .envelope(envelope)
         .from(account.from.clone())
         .to(Mailbox::new(None, to.clone()))
-        .subject(build_subject(account, outbound))
+        .subject(build_subject(account, outbound, &thread))
         .date(to_system_time(now))
         .message_id(Some(id.clone()));
-    let builder = add_thread(add_replies(builder, account), outbound);
+    let builder = add_thread(add_replies(builder, account), &thread, outbound);
     let builder = add_automation(builder, outbound.purpose);
+    let builder = builder.raw_header(build_header("X-Loop", account.from.email.to_string()));
     let builder = add_unsubscribe(builder, unsubscribe);
     let links = choose_links(outbound.purpose, place);
     let text = links.disarm(&build_text(outbound));
@@ -149,11 +152,13 @@ fn has_lone_line_end(bytes: &[u8]) -> bool {
     before == b'\r'
 }
 
-/// Its own, or who it is from: that is right in every language.
-fn build_subject(account: &MailAccount, outbound: &OutboundMessage) -> String {
+/// Its own; else that of the mail it answers; else who it is from: that is right in every language.
+fn build_subject(account: &MailAccount, outbound: &OutboundMessage, thread: &MailThread) -> String {
     let own = outbound.subject.as_deref().map(|text| clean_line(text, LONGEST_SUBJECT));
+    let theirs = thread.build_subject().map(|text| clean_line(&text, LONGEST_SUBJECT));
     let name = account.from.name.as_deref().unwrap_or(account.domain());
-    own.filter(|text| !text.is_empty()).unwrap_or_else(|| clean_line(name, LONGEST_SUBJECT))
+    let found = own.filter(|text| !text.is_empty()).or(theirs);
+    found.unwrap_or_else(|| clean_line(name, LONGEST_SUBJECT))
 }
 
 fn add_replies(builder: MessageBuilder, account: &MailAccount) -> MessageBuilder {
@@ -163,21 +168,13 @@ fn add_replies(builder: MessageBuilder, account: &MailAccount) -> MessageBuilder
     }
 }
 
-/// Puts it behind the mail that it answers, where that has an id that can be one.
-fn add_thread(builder: MessageBuilder, outbound: &OutboundMessage) -> MessageBuilder {
-    match outbound.answers.as_deref().map(str::trim).filter(|id| is_mail_id(id)) {
-        Some(id) => builder.in_reply_to(id.to_owned()).references(id.to_owned()),
+/// Puts it behind the mail that it answers, where that has an id that can be one, and all that came before.
+fn add_thread(builder: MessageBuilder, thread: &MailThread, outbound: &OutboundMessage) -> MessageBuilder {
+    let chain = thread.list_ids(outbound.answers.as_deref());
+    match chain.last() {
+        Some(last) => builder.in_reply_to(last.clone()).references(chain.join(" ")),
         None => builder,
     }
-}
-
-fn is_mail_id(text: &str) -> bool {
-    let inner = text.strip_prefix('<').and_then(|text| text.strip_suffix('>'));
-    inner.is_some_and(|inner| {
-        inner.len() <= LONGEST_ID
-            && inner.split_once('@').is_some_and(|(left, right)| !left.is_empty() && !right.is_empty())
-            && inner.bytes().all(|byte| byte.is_ascii_graphic() && !matches!(byte, b'<' | b'>'))
-    })
 }
 
 fn build_header(name: &'static str, value: String) -> HeaderValue {

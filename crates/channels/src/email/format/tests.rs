@@ -15,13 +15,13 @@ fn account() -> MailAccount {
     };
     match account.resolve_transport().unwrap() {
         ChannelTransport::Email(account) => *account,
-        ChannelTransport::Log => unreachable!(),
+        ChannelTransport::Link(_) | ChannelTransport::Log => unreachable!(),
     }
 }
 
 fn message(text: &str) -> OutboundMessage {
     let id: MessageId = "01a1dd41-32c0-704f-b28c-400adb3d8fd2".parse().unwrap();
-    let to = ReplyAddress { channel: Channel::Email, address: "meera@example.org".to_owned() };
+    let to = ReplyAddress::new(Channel::Email, "meera@example.org".to_owned());
     OutboundMessage::new(id, to, text.to_owned())
 }
 
@@ -68,6 +68,26 @@ fn a_reply_is_a_mail_in_its_thread() {
     assert_eq!(mail.matches("Shall we send it?").count(), 2, "{mail}");
     assert!(mail[text..html].contains("- Yes\r\n- No"), "{mail}");
     assert_eq!(write(&outbound, Vec::new()), mail, "the same message is the same mail");
+}
+
+#[test]
+fn a_reply_stands_behind_all_that_came_before() {
+    let thread = r#"{"before":["<first@mail.example.org>","<second@example.com>"],"subject":"Order 7"}"#;
+    let to = ReplyAddress {
+        thread: Some(thread.to_owned()),
+        ..ReplyAddress::new(Channel::Email, "meera@example.org".to_owned())
+    };
+    let answers = Some("<third@mail.example.org>".to_owned());
+    let mail = write(&OutboundMessage { to, answers, ..message("Yes.") }, Vec::new());
+    let lines = headers(&mail);
+    for line in [
+        "Subject: Re: Order 7",
+        "In-Reply-To: <third@mail.example.org>",
+        "References: <first@mail.example.org> <second@example.com> <third@mail.example.org>",
+        "X-Loop: shop@example.com",
+    ] {
+        assert!(lines.iter().any(|found| found == line), "{line}: {lines:?}");
+    }
 }
 
 #[test]
