@@ -15,7 +15,7 @@ const LOCK: &str = "Cargo.lock";
 const PRODUCT: &str = "munshi";
 const REGISTRY: &str = "registry+";
 /// So many packages of others may the product be built of.
-const MOST_SHIPPED: usize = 347;
+const MOST_SHIPPED: usize = 353;
 /// Others have not agreed on one version of these yet.
 const TWICE: [&str; 13] = [
     "base64",

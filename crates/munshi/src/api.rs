@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 use munshi_channels::email::MailSender;
+use munshi_channels::incoming::ChannelIntake;
 use munshi_config::Config;
 use munshi_identity::codes::CodeKey;
 use munshi_identity::keys::ApiKeyCache;
@@ -60,6 +61,12 @@ pub(crate) async fn build(
         hosts,
         codes: Arc::new(FromVault { vault, clock: clock.clone() }),
         senders: Arc::new(turns.senders.clone()),
+        intake: Some(ChannelIntake {
+            accounts: turns.senders.clone(),
+            queue: turns.engine.run_starter().queue,
+            ids: IdGenerator::new(clock.clone(), Arc::new(SystemRandom)),
+            clock: clock.clone(),
+        }),
         logins: turns.logins.clone(),
         files: blobs::build(config, db, clock)?,
         file_address_lifetime: blobs::address_lifetime(config),

@@ -2,6 +2,8 @@
 
 use std::sync::Arc;
 
+use munshi_channels::incoming::ChannelIntake;
+use munshi_channels::listen::{ChannelListener, ListenPace};
 use munshi_config::Config;
 use munshi_jobs::JobQueue;
 use munshi_store::Db;
@@ -71,7 +73,7 @@ impl ServerBootstrap {
             clock,
             poll: config.jobs.poll,
         };
-        let live = api.live().clone();
+        let (live, intake) = (api.live().clone(), api.intake().cloned());
         let alerts =
             KeeperAlertWatch::from_config(config, &looked_at, &own_clock, parts.to_node_checks(), mail)?;
         let app = App::with_api(IdGenerator::system(), self.metrics, parts, api);
@@ -88,10 +90,9 @@ impl ServerBootstrap {
             let stop = stop.clone();
             async move { runner.run(stop).await }
         });
-        tasks.spawn({
-            let stop = stop.clone();
-            async move { resolver.watch(stop).await }
-        });
+        tasks.spawn(listen_to_channels(intake, stop.clone()));
+        let watch_stop = stop.clone();
+        tasks.spawn(async move { resolver.watch(watch_stop).await });
         tasks.spawn({
             let stop = stop.clone();
             async move { live.run(stop).await }
@@ -121,6 +122,14 @@ impl ServerBootstrap {
             async move { engine.serve(stop).await }
         });
         wait(&mut tasks, &stop).await
+    }
+}
+
+/// Asks the providers of tenants' channels that do not tell by themselves.
+async fn listen_to_channels(intake: Option<ChannelIntake>, stop: CancellationToken) {
+    match intake {
+        Some(intake) => ChannelListener::new(intake, ListenPace::default()).run(stop).await,
+        None => stop.cancelled().await,
     }
 }
 

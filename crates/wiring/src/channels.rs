@@ -42,6 +42,7 @@ pub async fn build_senders(
         clock: clock.clone(),
         timings: MailTimings::default(),
         base_url: account::public_url(config).filter(|url| url.starts_with("https://")),
+        public_url: account::public_url(config),
         tls: None,
     };
     ChannelSenders::new(parts).map_err(|error| CommandFailure::failed(error.to_string()))
@@ -71,7 +72,7 @@ pub async fn build_installation_mail(
     let reference = (!given.is_empty()).then_some(reference);
     let account = match build_installation_account(settings, reference).resolve_transport().map_err(wrong)? {
         ChannelTransport::Email(account) => *account,
-        ChannelTransport::Log => return Ok(None),
+        ChannelTransport::Link(_) | ChannelTransport::Log => return Ok(None),
     };
     let tls = build_tls_config().map_err(|error| CommandFailure::failed(error.to_string()))?;
     let base_url = crate::account::public_url(config).filter(|url| url.starts_with("https://"));
@@ -183,6 +184,6 @@ fn convert_channel_error(error: ChannelError) -> Error {
     match error {
         ChannelError::Store(error) => Error::Store(error),
         ChannelError::Tiers(error) => error,
-        ChannelError::Invalid(what) => Error::Unreadable(what),
+        other => Error::Unreadable(other.to_string()),
     }
 }

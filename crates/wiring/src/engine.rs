@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use munshi_agent::{TurnEngine, TurnEngineParts, TurnSettings};
 use munshi_channels::ChannelSenders;
+use munshi_channels::incoming::MessageReceiver;
 use munshi_config::Config;
 use munshi_connectors::{ConnectorHost, ConnectorLogins};
 use munshi_jobs::JobQueue;
@@ -16,6 +17,7 @@ use munshi_types::{Clock, SystemRandom};
 
 use crate::failure::{CommandFailure, Result};
 use crate::gateway::ConfiguredGateway;
+use crate::message_receiver::EngineReceiver;
 use crate::node::NodeLock;
 use crate::pack_services::{ConfiguredPackServices, ModelAccess};
 use crate::{blobs, channels, connectors, node, packs, tools};
@@ -28,6 +30,8 @@ pub struct ConfiguredEngine {
     pub pack_services: PackServices,
     /// Where the accounts are found by which messages and codes leave.
     pub senders: ChannelSenders,
+    /// Where messages go that come through channels.
+    pub receiver: Arc<dyn MessageReceiver>,
     /// Runs the tenants' connectors once it is told to.
     pub host: ConnectorHost,
     /// How people let us into connectors' services.
@@ -70,7 +74,7 @@ impl ConfiguredEngine {
         let senders = channels::build_senders(config, db, clock).await?;
         let engine = TurnEngine::new(TurnEngineParts {
             db: db.clone(),
-            resolver,
+            resolver: resolver.clone(),
             gateway: wired.gateway,
             route: wired.route,
             dispatcher,
@@ -92,10 +96,20 @@ impl ConfiguredEngine {
             },
             senders: Arc::new(senders.clone()),
         });
+        let receiver = Arc::new(EngineReceiver { engine: engine.clone(), resolver });
         let runs = Arc::new(engine.run_starter());
         let source =
             ConfiguredPackServices::new(Arc::new(config.clone()), db.clone(), clock.clone(), Some(access));
         let pack_services = PackServices::new(runs).with_source(Arc::new(source));
-        Ok(Self { engine, act_services, pack_services, senders, host, logins: Some(logins), _node: node })
+        Ok(Self {
+            engine,
+            act_services,
+            pack_services,
+            senders,
+            receiver,
+            host,
+            logins: Some(logins),
+            _node: node,
+        })
     }
 }

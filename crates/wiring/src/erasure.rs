@@ -2,11 +2,12 @@
 
 use std::sync::Arc;
 
-use munshi_erasure::{ERASURES, ErasureService, rows};
+use munshi_erasure::{AddressedRecords, ERASURES, ErasureService, rows};
+use munshi_identity::ContactAddress;
 use munshi_jobs::JobQueue;
 use munshi_keys::KeyWorker;
-use munshi_store::{Cursor, Db, PlatformTx};
-use munshi_types::{Clock, IdGenerator, SystemClock, SystemRandom};
+use munshi_store::{Cursor, Db, PlatformTx, Tx};
+use munshi_types::{Clock, IdGenerator, SystemClock, SystemRandom, Timestamp};
 
 use crate::failure::{CommandFailure, Result};
 use crate::packs;
@@ -18,13 +19,33 @@ const PAGE: u32 = 50;
 
 pub fn build(db: &Db, clock: &Arc<dyn Clock>) -> Result<ErasureService> {
     let ids = IdGenerator::new(clock.clone(), Arc::new(SystemRandom));
+    let queue = JobQueue::new(clock.clone(), ids.clone());
     Ok(ErasureService {
         db: db.clone(),
         packs: packs::load_registry()?,
-        queue: JobQueue::new(clock.clone(), ids.clone()),
+        addressed: vec![Arc::new(WaitingArrivals(queue.clone()))],
+        queue,
         clock: clock.clone(),
         ids,
     })
+}
+
+/// What came from other platforms and waits, or could not be taken in.
+struct WaitingArrivals(JobQueue);
+
+impl AddressedRecords for WaitingArrivals {
+    fn name(&self) -> &'static str {
+        "messages on their way in"
+    }
+
+    fn forget(
+        &self,
+        tx: &mut Tx<'_>,
+        addresses: &[ContactAddress],
+        now: Timestamp,
+    ) -> munshi_erasure::Result<u64> {
+        Ok(munshi_channels::incoming::forget_senders(tx, &self.0, addresses, now)?)
+    }
 }
 
 /// Forgets in this database whom the store of keys remembers as forgotten: it may be an older copy. Before anything is served.
@@ -98,7 +119,7 @@ mod tests {
     use std::time::Duration;
 
     use munshi_keys::{CachedKeyring, KeyStorePlace, MasterKeySource, WantedStore};
-    use munshi_store::{DatabaseAddress, KeyErasure, Keyring, StoreOptions, Tx, params};
+    use munshi_store::{DatabaseAddress, KeyErasure, Keyring, StoreOptions, params};
     use munshi_test_support::database::MORNING;
     use munshi_test_support::{TestDb, on_both_engines};
     use munshi_types::{ErasureId, TenantId};

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
+use munshi_channels::incoming::ArrivalSweeper;
 use munshi_config::Config;
 use munshi_conversations::retention::{self, ArchiveJob, Retention};
 use munshi_identity::operators::OPERATORS;
@@ -41,6 +42,7 @@ pub(crate) fn register(
         ArchiveJob { db: db.clone(), clock: clock.clone(), folder: archive_folder(config), usual };
     archivist.install(kinds);
     kinds.add_tenant_schedule(retention::build_schedule()?);
+    ArrivalSweeper { db: db.clone(), clock: clock.clone() }.install(kinds)?;
     let (db, clock) = (db.clone(), clock.clone());
     kinds.add(JobKind::new(NIGHT).limit(1), move |_| {
         let (db, now) = (db.clone(), clock.now());

@@ -4,12 +4,14 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use munshi_blobs::SweepJob;
+use munshi_channels::incoming::ArrivalTaker;
 use munshi_config::Config;
 use munshi_conversations::reach::{NewsTeller, NewsTellerParts};
 use munshi_jobs::{JobQueue, JobRegistry, JobRunner};
 use munshi_pack::PackJobParts;
 use munshi_store::Db;
 use munshi_types::{Clock, IdGenerator, SystemRandom};
+use tokio_util::task::TaskTracker;
 
 use crate::engine::ConfiguredEngine;
 use crate::failure::{CommandFailure, Result};
@@ -66,6 +68,7 @@ fn register_kinds(
     housekeeping::register(&mut registry, config, db, clock)?;
     munshi_conversations::rollups::job::install(&mut registry, db, clock);
     munshi_conversations::search::job::install(&mut registry, db, clock, queue);
+    build_arrival_taker(config, db, clock, queue, turns)?.install(&mut registry);
     build_news_teller(config, db, clock, queue, turns)?.install(&mut registry);
     let parts = PackJobParts {
         db: db.clone(),
@@ -77,6 +80,26 @@ fn register_kinds(
     let registered = packs::load_registry()?.register_jobs(&mut registry, &parts);
     registered.map_err(|bad| CommandFailure::failed(bad.to_string()))?;
     Ok(registry)
+}
+
+/// What takes in what people write through channels.
+fn build_arrival_taker(
+    config: &Config,
+    db: &Db,
+    clock: &Arc<dyn Clock>,
+    queue: &JobQueue,
+    turns: &ConfiguredEngine,
+) -> Result<ArrivalTaker> {
+    Ok(ArrivalTaker {
+        db: db.clone(),
+        queue: queue.clone(),
+        clock: clock.clone(),
+        ids: IdGenerator::new(clock.clone(), Arc::new(SystemRandom)),
+        accounts: turns.senders.clone(),
+        receiver: turns.receiver.clone(),
+        blobs: blobs::build(config, db, clock)?,
+        signs: TaskTracker::new(),
+    })
 }
 
 /// What tells tenants' people of what waits for them.

@@ -49,6 +49,7 @@ pub mod key_copies;
 pub mod key_watch;
 pub mod keys;
 pub mod lock;
+mod message_receiver;
 pub mod models;
 mod node;
 pub mod operations;

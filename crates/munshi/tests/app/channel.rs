@@ -70,6 +70,37 @@ fn a_channel_is_added_tested_and_exported_on_postgres() {
     a_channel_is_added_tested_and_exported(DatabaseEngine::Postgres);
 }
 
+fn a_messenger_is_added_by_what_the_command_says(engine: DatabaseEngine) {
+    let installation = Installation::migrated(engine);
+    installation.run(&["tenant", "add", "rangoli"]).ok();
+    let bare = installation.run(&["channel", "add", "bot", "--kind", "telegram", "--tenant", "rangoli"]);
+    assert!(bare.code != 0 && bare.err.contains("token"), "{bare:?}");
+    let add = ["channel", "add", "bot", "--kind", "telegram", "--token", "vault:bot", "--tenant", "rangoli"];
+    let added = installation.run(&add).ok();
+    // Nobody outside reaches this machine: what to do is said, and what needs no address.
+    assert!(added.contains("server.public_url") && added.contains("--receive poll"), "{added}");
+    assert!(added.contains("munshi channel test bot"), "{added}");
+    let polled = installation.run(&[&add[..], &["--receive", "poll", "--replace"]].concat()).ok();
+    assert!(!polled.contains("server.public_url"), "{polled}");
+    let listed = installation.json(&["channel", "list", "--tenant", "rangoli"]);
+    assert_eq!(listed["items"][0]["receive"], "poll", "{listed}");
+    let public = installation.with("MUNSHI__SERVER__PUBLIC_URL", "https://munshi.example");
+    let sms =
+        ["channel", "add", "sms", "--kind", "twilio", "--account-id", "AC0", "--number", "+14155550100"];
+    let added = public.run(&[&sms[..], &["--token", "vault:sms", "--tenant", "rangoli"]].concat()).ok();
+    assert!(added.contains("https://munshi.example/channels/rangoli/sms"), "{added}");
+}
+
+#[test]
+fn a_messenger_is_added_by_what_the_command_says_on_sqlite() {
+    a_messenger_is_added_by_what_the_command_says(DatabaseEngine::Sqlite);
+}
+
+#[test]
+fn a_messenger_is_added_by_what_the_command_says_on_postgres() {
+    a_messenger_is_added_by_what_the_command_says(DatabaseEngine::Postgres);
+}
+
 fn links_go_by_mail_and_are_shown_to_nobody_else(engine: DatabaseEngine) {
     let server = environment::mail();
     let installation = reach(&server, engine)

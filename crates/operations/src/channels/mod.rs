@@ -1,10 +1,12 @@
-//! A tenant's accounts at the providers by which messages leave.
+//! A tenant's accounts at the providers by which messages leave and come.
 
 mod add;
 mod list;
 mod remove;
 mod rules;
+mod setup;
 mod test;
+mod trial;
 mod view;
 
 pub use add::{AddChannel, AddChannelInput, AddedChannelView};

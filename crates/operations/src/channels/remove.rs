@@ -44,7 +44,7 @@ impl Operation<HouseServices> for RemoveChannel {
         noun: "channel",
         command: "channel",
         verb: "remove",
-        about: "Remove a channel. Its password stays in the vault.",
+        about: "Remove a channel: nothing leaves or comes by it any more. Its secrets stay in the vault.",
         needs: CallerClass::Member(Area::Channels, ApiAccess::Write),
         effect: OperationEffect::Write(&[CHANGED]),
         method: RouteMethod::Post,

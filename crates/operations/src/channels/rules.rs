@@ -1,8 +1,9 @@
 //! Who may have a channel as they ask for it.
 
-use munshi_channels::accounts::{ChannelAccount, ChannelTransport};
+use munshi_channels::accounts::{ChannelAccount, ChannelTransport, LinkAccount, MailAccount};
 use munshi_identity::keys::{ApiAccess, Area, AreaGrant, KeySpeaker};
 use munshi_pack::operation::{OperationCaller, OperationError, OperationErrorCode, sentence};
+use munshi_safety::vault::SecretRef;
 
 use crate::ConnectorRules;
 
@@ -32,35 +33,65 @@ pub(crate) fn check_account(
     if caller.is_keeper() {
         return Ok(());
     }
-    let forbidden =
-        |what: &str, hint: &str| Err(OperationError::new(OperationErrorCode::Forbidden, what).hint(hint));
-    let mail = match transport {
-        ChannelTransport::Email(mail) => mail,
-        ChannelTransport::Log => {
-            return forbidden(
-                "Only whoever keeps this installation shows in its log what would leave.",
-                "Run the command on the machine itself, or use a key made by `munshi keeper-key add`.",
-            );
-        }
-    };
-    if rules.is_private_host(&mail.host, mail.port) {
-        return forbidden(
-            &format!("Only whoever keeps this installation leads a channel to {}.", mail.host),
-            "Use a public mail server, or ask them to add it.",
-        );
+    match transport {
+        ChannelTransport::Email(mail) => check_mail(caller, rules, &mail),
+        ChannelTransport::Link(link) => check_link(caller, &link),
+        ChannelTransport::Log => Err(forbid(
+            "Only whoever keeps this installation shows in its log what would leave.",
+            "Run the command on the machine itself, or use a key made by `munshi keeper-key add`.",
+        )),
     }
-    let Some(login) = mail.login else { return Ok(()) };
-    if login.password.name().starts_with(LOGIN_SECRETS) {
-        return forbidden(
+}
+
+fn check_mail(
+    caller: &OperationCaller,
+    rules: &ConnectorRules,
+    mail: &MailAccount,
+) -> Result<(), OperationError> {
+    let own = [(&mail.host, mail.port)];
+    let mailbox = mail.mailbox.as_ref();
+    let mut places = own.into_iter().chain(mailbox.map(|mailbox| (&mailbox.host, mailbox.port)));
+    if let Some((host, _)) = places.find(|(host, port)| rules.is_private_host(host, *port)) {
+        return Err(forbid(
+            &format!("Only whoever keeps this installation leads a channel to {host}."),
+            "Use a public mail server, or ask them to add it.",
+        ));
+    }
+    let logins = mail.login.iter().chain(mailbox.map(|mailbox| &mailbox.login));
+    check_secrets(caller, logins.map(|login| &login.password).chain(&mail.secret))
+}
+
+/// What is sent to a provider goes to its own address: which other one that may be, the installation's keeper says.
+fn check_link(caller: &OperationCaller, link: &LinkAccount) -> Result<(), OperationError> {
+    if let Some(url) = &link.api_url {
+        return Err(forbid(
+            &format!("Only whoever keeps this installation leads a channel to {url}."),
+            "Leave api_url out for the provider's own address, or ask them to add it.",
+        ));
+    }
+    check_secrets(caller, [&link.token].into_iter().chain(&link.secret))
+}
+
+fn check_secrets<'a>(
+    caller: &OperationCaller,
+    mut sent: impl Iterator<Item = &'a SecretRef>,
+) -> Result<(), OperationError> {
+    let Some(first) = sent.next() else { return Ok(()) };
+    if [first].into_iter().chain(sent).any(|secret| secret.name().starts_with(LOGIN_SECRETS)) {
+        return Err(forbid(
             "What is stored of a connector's login is sent to its own service alone.",
-            "Store the password under another name with `munshi vault set`.",
-        );
+            "Store the secret under another name with `munshi vault set`.",
+        ));
     }
     match caller.opens(AreaGrant { area: Area::Vault, access: ApiAccess::Write }) {
         true => Ok(()),
-        false => forbidden(
-            "A channel that is sent a password is added with a key that opens `vault`, too.",
+        false => Err(forbid(
+            "A channel that is sent a secret is added with a key that opens `vault`, too.",
             "Use a key with the areas `channels` and `vault`.",
-        ),
+        )),
     }
+}
+
+fn forbid(what: &str, hint: &str) -> OperationError {
+    OperationError::new(OperationErrorCode::Forbidden, what).hint(hint)
 }

@@ -1,20 +1,25 @@
 //! A channel as it is shown.
 
-use munshi_channels::accounts::{ChannelAccount, ChannelAccountKind, ChannelAccountName, ChannelTransport};
+use munshi_channels::accounts::{
+    ChannelAccount, ChannelAccountKind, ChannelAccountName, ChannelTransport, ReceiveWay,
+};
+use munshi_channels::incoming::heard::AccountHearing;
+use munshi_types::Timestamp;
 use munshi_types::tier::TierName;
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
-/// An account by which messages leave.
+/// An account by which messages leave and come.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[schema(as = ChannelAccount)]
 pub struct ChannelView {
     #[schema(value_type = String)]
     pub name: ChannelAccountName,
-    /// `email`, or `log`, which only shows in the server's log what would leave.
+    /// `email`, `whatsapp`, `gupshup`, `telegram`, `slack`, `teams`, `twilio` or `msg91`; or `log`, which only shows in the server's log what
+    /// would leave.
     #[schema(value_type = String)]
     pub kind: ChannelAccountKind,
-    /// Our address; null where there is none.
+    /// Our address, number or id there; null where there is none.
     pub address: Option<String>,
     /// The server that takes the messages, and how the way to it is encrypted; null where there is none.
     pub server: Option<String>,
@@ -25,23 +30,44 @@ pub struct ChannelView {
     pub bindings: Vec<TierName>,
     /// What a node sends by it in a minute; null for no limit.
     pub per_minute: Option<u16>,
+    /// How it is heard: `webhook`, `poll` or `none`; null for kinds that only send.
+    #[schema(value_type = Option<String>, example = "webhook")]
+    pub receive: Option<ReceiveWay>,
+    /// The address that the provider is to call; null where it calls none. What is secret of it is shown to those alone who may change
+    /// channels.
+    pub webhook: Option<String>,
+    /// When something came by it last.
+    #[schema(value_type = Option<String>, format = DateTime)]
+    pub heard_at: Option<Timestamp>,
+    /// Why what came last could not be taken in; null where it could.
+    pub fault: Option<String>,
 }
 
 impl ChannelView {
-    pub(super) fn new(name: ChannelAccountName, account: &ChannelAccount) -> Self {
+    pub(super) fn new(name: ChannelAccountName, account: &ChannelAccount, hearing: AccountHearing) -> Self {
         let transport = account.resolve_transport();
         let mail = match &transport {
             Ok(ChannelTransport::Email(mail)) => Some(mail),
-            Ok(ChannelTransport::Log) | Err(_) => None,
+            Ok(ChannelTransport::Link(_) | ChannelTransport::Log) | Err(_) => None,
         };
+        let link = match &transport {
+            Ok(ChannelTransport::Link(link)) => Some(link),
+            Ok(ChannelTransport::Email(_) | ChannelTransport::Log) | Err(_) => None,
+        };
+        let known = |id: &String| (!id.is_empty()).then(|| id.clone());
+        let own = link.and_then(|link| link.number.clone().or_else(|| known(&link.account_id)));
         Self {
             name,
             kind: account.kind,
-            address: mail.map(|mail| mail.from.email.to_string()),
+            address: mail.map(|mail| mail.from.email.to_string()).or(own),
             server: mail.map(|mail| format!("{}:{} ({})", mail.host, mail.port, mail.security.as_str())),
             login: mail.and_then(|mail| mail.login.as_ref()).map(|login| login.name.clone()),
             bindings: account.bindings.clone(),
             per_minute: account.per_minute,
+            receive: link.map(|link| link.receive),
+            webhook: None,
+            heard_at: hearing.heard_at,
+            fault: hearing.fault,
         }
     }
 }

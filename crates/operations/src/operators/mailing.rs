@@ -108,7 +108,7 @@ pub(crate) async fn deliver_link(
         language: language.and_then(|language| language.code().parse().ok()),
         ..OutboundMessage::new(
             call.ids.next(),
-            ReplyAddress { channel: Channel::Email, address: address.as_str().to_owned() },
+            ReplyAddress::new(Channel::Email, address.as_str().to_owned()),
             words::render_link_mail(&mail, &call.tenant.zone, words::choose_voice(language)),
         )
     };

@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use munshi_agent::TurnEngine;
 use munshi_blobs::BlobService;
+use munshi_channels::incoming::ChannelIntake;
 use munshi_connectors::ConnectorLogins;
 use munshi_conversations::outbox::SenderDirectory;
 use munshi_identity::hosts::HostTokenVerifier;
@@ -59,6 +60,8 @@ pub struct ApiParts {
     pub hosts: HostTokenVerifier,
     /// Where the accounts are found by which a code leaves.
     pub senders: Arc<dyn SenderDirectory>,
+    /// Takes what providers of channels send; none where nothing comes so.
+    pub intake: Option<ChannelIntake>,
     /// How people let us into connectors' services; none where nobody can.
     pub logins: Option<ConnectorLogins>,
     /// People's files.
@@ -91,6 +94,7 @@ pub struct ApiState {
     pub(crate) engine: TurnEngine,
     pub(crate) act_services: Arc<ActServices>,
     pub(crate) senders: Arc<dyn SenderDirectory>,
+    pub(crate) intake: Option<ChannelIntake>,
     pub(crate) logins: Option<ConnectorLogins>,
     pub(crate) files: BlobService,
     file_address_lifetime: Duration,
@@ -140,6 +144,7 @@ impl Api {
             engine: parts.engine,
             act_services: parts.act_services,
             senders: parts.senders,
+            intake: parts.intake,
             logins: parts.logins,
             files: parts.files,
             file_address_lifetime: parts.file_address_lifetime,
@@ -160,6 +165,11 @@ impl Api {
     /// What somebody has to run, so that those who follow hear of changes.
     pub fn live(&self) -> &LiveHub {
         &self.0.live
+    }
+
+    /// What stores what providers tell, for those that have to be asked; none where there are no channels.
+    pub fn intake(&self) -> Option<&ChannelIntake> {
+        self.0.intake.as_ref()
     }
 }
 

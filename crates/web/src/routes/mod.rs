@@ -24,6 +24,9 @@ mod account_keys {
 mod assets {
     pub(super) mod read;
 }
+mod channel_webhooks {
+    pub(super) mod receive;
+}
 pub(crate) mod chat {
     pub(crate) mod send;
 }
@@ -235,6 +238,21 @@ pub fn routes() -> Routes {
         .merge(account())
         .merge(pack_pages())
         .merge(pack_webhooks())
+        .merge(channel_webhooks())
+}
+
+/// What providers of channels tell. Each account's link sees for itself who it is.
+fn channel_webhooks() -> Routes {
+    use channel_webhooks::receive::{receive_channel_webhook, receive_secret_channel_webhook};
+    Routes::new()
+        .route(
+            "/channels/{tenant}/{account}",
+            get(receive_channel_webhook).post(receive_channel_webhook),
+        )
+        .route(
+            "/channels/{tenant}/{account}/{secret}",
+            get(receive_secret_channel_webhook).post(receive_secret_channel_webhook),
+        )
 }
 
 /// What others send packs. Each pack sees for itself who it is.

@@ -10,7 +10,7 @@ use crate::api::support::Installation;
 
 /// An address that is no person's.
 fn stranger() -> ReplyAddress {
-    ReplyAddress { channel: Channel::Email, address: "stranger@example.org".to_owned() }
+    ReplyAddress::new(Channel::Email, "stranger@example.org".to_owned())
 }
 
 async fn build_token(house: &Installation, tenant: TenantId) -> String {

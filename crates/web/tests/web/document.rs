@@ -113,7 +113,7 @@ async fn every_route_is_in_the_document() {
     // send, and those of packs are the packs' own, as what others send them is; MCP tells of itself.
     let mut served = templates(routes().merge(upload_routes()));
     let is_apart = |path: &String| {
-        ["/account", "/start/local/", "/pages/", "/hooks/", "/connectors/", "/unsubscribe/"]
+        ["/account", "/start/local/", "/pages/", "/hooks/", "/channels/", "/connectors/", "/unsubscribe/"]
             .iter()
             .any(|start| path.starts_with(start))
             || path == "/mcp"

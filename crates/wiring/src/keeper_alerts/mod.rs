@@ -155,7 +155,7 @@ impl KeeperAlertWatch {
     }
 
     async fn send(&self, mail: &KeeperMail) -> KeeperMailOutcome {
-        let to = ReplyAddress { channel: Channel::Email, address: self.to.as_str().to_owned() };
+        let to = ReplyAddress::new(Channel::Email, self.to.as_str().to_owned());
         let text = [Some(mail.text.clone()), self.place.clone()].into_iter().flatten().collect::<Vec<_>>();
         let outbound = OutboundMessage {
             purpose: OutboundPurpose::Alert,

@@ -137,7 +137,7 @@ fn build_message(
 ) -> Result<PackMessage, ToolFailure> {
     let profile = profile::get(tx)?;
     let person = persons::find_by_address(tx, address).map_err(Error::from)?;
-    let to = ReplyAddress { channel: Channel::Email, address: address.as_str().to_owned() };
+    let to = ReplyAddress::new(Channel::Email, address.as_str().to_owned());
     let id = call.booking_context().ids.next();
     Ok(PackMessage {
         outbound: OutboundMessage {

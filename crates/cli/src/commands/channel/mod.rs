@@ -1,8 +1,9 @@
-//! `munshi channel …`: the accounts by which messages leave.
+//! `munshi channel …`: the accounts by which messages leave and come.
 
 mod add;
 mod list;
 mod remove;
+mod setup;
 mod test;
 
 use std::process::ExitCode;
@@ -14,9 +15,9 @@ use crate::context::CommandContext;
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum ChannelCommand {
-    /// Declare an account by which messages leave
-    Add(add::ChannelAddArguments),
-    /// Send a message by a channel and say what is wrong if it does not leave
+    /// Declare an account by which messages leave and come, and say what is left to set up
+    Add(Box<add::ChannelAddArguments>),
+    /// Try a channel: what its provider says, what is left to set up, and whether a message leaves
     Test(test::ChannelTestArguments),
     /// List channels
     List(list::ChannelListArguments),

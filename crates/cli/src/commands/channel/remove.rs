@@ -24,6 +24,6 @@ pub(super) fn run(context: &CommandContext, arguments: ChannelRemoveArguments) -
     let target = OperationTarget { of: &of, operator: Some(&operator) };
     let removed = context.run_operation::<RemoveChannel>(&target, &ChannelInput { name })?;
     context.output.print_result(&removed, |removed, _| {
-        format!("Removed the channel {}. Its password stays in the vault.\n", removed.channel)
+        format!("Removed the channel {}. Its secrets stay in the vault.\n", removed.channel)
     })
 }

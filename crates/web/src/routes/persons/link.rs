@@ -165,7 +165,10 @@ pub(crate) async fn find_code_sender(
     kind: ContactAddressKind,
 ) -> Option<Arc<dyn ChannelSender>> {
     let (_, channel) = CODE_CHANNELS.into_iter().find(|(known, _)| *known == kind)?;
-    api.senders.find(&SenderRoute { tenant, binding: Some(binding), channel, from: None }).await.ok()
+    api.senders
+        .find(&SenderRoute { tenant, binding: Some(binding), channel, from: None, account: None })
+        .await
+        .ok()
 }
 
 /// The conversation must be this person's, and of a binding that the key reaches.

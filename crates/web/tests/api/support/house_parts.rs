@@ -79,6 +79,7 @@ impl HouseParts for TestParts {
         Ok(ErasureService {
             db: self.db.clone(),
             packs: self.packs.clone(),
+            addressed: Vec::new(),
             queue: self.queue.clone(),
             clock: self.clock.clone(),
             ids: self.ids.clone(),
@@ -190,6 +191,7 @@ impl HouseParts for TestParts {
             clock: self.clock.clone(),
             timings: MailTimings::default(),
             base_url: None,
+            public_url: Some("https://munshi.example".to_owned()),
             tls: None,
         };
         ChannelSenders::new(parts).map_err(OperationError::internal)

@@ -268,6 +268,7 @@ impl Installation {
             account: setup.account,
             hosts: hosts(),
             senders: Arc::new(FixedSenders::new(setup.senders)),
+            intake: None,
             logins: setup.logins,
             files: files::build(&db, &clock, &ids, &blobs),
             file_address_lifetime: std::time::Duration::from_secs(900),

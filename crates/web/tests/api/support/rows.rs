@@ -36,7 +36,7 @@ pub(crate) async fn add_outgoing(house: &Installation, count: usize) -> Vec<Stri
     let (now, mut made) = (house.now(), Vec::new());
     for number in 0..count {
         let (id, queue): (MessageId, _) = (house.ids.next(), house.queue.clone());
-        let to = ReplyAddress { channel: Channel::Email, address: "meera@shop.example".to_owned() };
+        let to = ReplyAddress::new(Channel::Email, "meera@shop.example".to_owned());
         let notice = NewNotice {
             outbound: OutboundMessage {
                 purpose: OutboundPurpose::Notice,

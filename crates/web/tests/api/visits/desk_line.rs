@@ -88,7 +88,7 @@ async fn leave_at(house: &Installation, time: Timestamp) {
     let (queue, now) = (house.queue.clone(), house.now());
     let unit = move |tx: &mut Tx<'_>| -> munshi_conversations::Result<()> {
         let message = list_said(tx)?.pop().unwrap();
-        let to = ReplyAddress { channel: Channel::Whatsapp, address: "+919812345678".to_owned() };
+        let to = ReplyAddress::new(Channel::Whatsapp, "+919812345678".to_owned());
         let person = sessions::find(tx, message.session)?.unwrap().person;
         let by = seal_by_person(tx, person)?;
         outbox::enqueue(tx, &queue, ReplyPlace::of(&message, by), &message.to_outbound(&to), now)?;
