@@ -224,7 +224,6 @@ impl ErasureService {
     }
 }
 
-/// What is wrong with one erasure keeps back no other. A database that is away, or busy for long, is no matter of one.
 /// What went wrong below, as the store's own: an outage is waited for, and what can't be read is skipped.
 fn to_store_error(error: Error) -> munshi_store::Error {
     match error {
@@ -233,6 +232,7 @@ fn to_store_error(error: Error) -> munshi_store::Error {
     }
 }
 
+/// What is wrong with one erasure keeps back no other. A database that is away, or busy for long, is no matter of one.
 fn pass_outage(outcome: munshi_store::Result<()>) -> Result<Option<munshi_store::Error>> {
     match outcome {
         Ok(()) => Ok(None),

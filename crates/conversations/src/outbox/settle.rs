@@ -101,7 +101,6 @@ impl OutboxDeliverer {
         self.db.write(job.tenant, unit).await
     }
 
-    /// A limit said when to come back. Another job does, and what was refused so was no attempt.
     /// Writes down that so many parts of a message have left. A job that has lost the message sends no more of it.
     pub(super) async fn note_part(
         &self,
@@ -123,6 +122,7 @@ impl OutboxDeliverer {
         }
     }
 
+    /// A limit said when to come back. Another job does, and what was refused so was no attempt.
     pub(super) async fn put_off(
         &self,
         job: &Job,
