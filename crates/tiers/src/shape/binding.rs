@@ -1,10 +1,23 @@
 //! `bindings/NAME.toml`
 
+use munshi_types::tier::Channel;
+
 use super::word_forms::{KEY, NAME, REFERENCE, SLICE_NAME};
 use super::{TierField, ValueShape, optional, required};
 
 const NAMED: ValueShape = ValueShape::Word(&NAME);
 const REFERRED: ValueShape = ValueShape::Word(&REFERENCE);
+
+/// Every channel there is.
+pub(super) const CHANNELS: [&str; Channel::ALL.len()] = {
+    let mut names = [""; Channel::ALL.len()];
+    let mut at = 0;
+    while at < names.len() {
+        names[at] = Channel::ALL[at].as_str();
+        at += 1;
+    }
+    names
+};
 
 pub(super) const FIELDS: &[TierField] = &[
     required("human", NAMED, "The human who speaks."),
@@ -17,9 +30,7 @@ pub(super) const FIELDS: &[TierField] = &[
     ),
     optional(
         "channels",
-        ValueShape::List(&ValueShape::Choice(&[
-            "whatsapp", "web", "voice", "telegram", "slack", "email", "a2a", "ticket", "api",
-        ])),
+        ValueShape::List(&ValueShape::Choice(&CHANNELS)),
         "The channels; default WhatsApp and the web.",
     ),
     optional(

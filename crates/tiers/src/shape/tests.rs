@@ -1,6 +1,6 @@
 //! The tables and the types they stand for say the same, and what is written reads back.
 
-use munshi_types::tier::TierKind;
+use munshi_types::tier::{Channel, TierKind};
 use proptest::prelude::*;
 use serde_json::{Map, Value};
 
@@ -61,6 +61,14 @@ fn what_is_needed_is_all_that_is_needed() {
         let body: TierBody = needed.map(|field| (field.name.to_owned(), sample(&field.shape))).collect();
         Tier::read(kind, &body).unwrap_or_else(|error| panic!("{kind}: {error}"));
     }
+}
+
+#[test]
+fn a_bindings_file_may_name_every_channel() {
+    let names = Channel::ALL.map(|channel| format!("\"{channel}\"")).join(", ");
+    let text = format!("human = \"meera\"\nteam = \"shop\"\nagent = \"shop\"\nchannels = [{names}]\n");
+    let draft = parse(TierKind::Binding, "x".parse().unwrap(), "x", text.as_bytes()).unwrap();
+    assert_eq!(draft.body["channels"], serde_json::json!(Channel::ALL));
 }
 
 /// Texts that are hard to write: quotes, fences, line ends, all scripts.
