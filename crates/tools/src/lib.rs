@@ -10,13 +10,20 @@
 //!   [`FailureHint`]: what helps where it could not
 //! - [`ToolRegistry`]: the tools there are; [`Observation`]: a result as a model may see it
 //! - [`TenantTools`], [`TenantToolSource`]: tools of one tenant's connectors, which come and go; [`ToolIndex`]: finding the fitting ones
-//! - [`builtin`]: the two tools every installation has
+//! - [`builtin`]: `today` and `calculate`, which every installation has; `search_messages` stands in `munshi-conversations`
 //! - [`ToolDispatcher`]: the one way to call; `in_transaction`: calling in our own transaction;
 //!   `attempts`: calling elsewhere, and again where that is safe; `cache`: telling again what was just looked at;
 //!   `consent_check`: whether the person still agrees; `sweep`: after a crash
 //! - [`ActJournal`]: what a turn writes in the same transactions
 //!
 //! # To add a tool
+//! A pack adds one with its `PackInstaller`; the ledger's recipe is in `packs/ledger/src/lib.rs`. For a tool of every installation:
+//! 1. Write its file in `builtin/`, and add it in [`builtin::install`]. If it needs what a crate above has, write it there, with an `install`
+//!    of its own like that of `conversations/src/search/tool.rs`, and call that in `load_registry` (`wiring/src/packs.rs`).
+//! 2. Its connector is [`builtin::connector`]. What may be done by it follows from there: it only looks.
+//! 3. Test it in `tests/house.rs`.
+//!
+//! A tool with its specification:
 //! ```
 //! # use munshi_tools::{ReadToolHandler, ToolFailure, ToolHandler, ToolOutput, ToolRegistry};
 //! # use munshi_safety::pipeline::ToolConnector;

@@ -1,4 +1,5 @@
-//! The two tools every installation has: what day it is, and sums that are right.
+//! Tools that every installation has: what day it is, and sums that are right. What needs the tables of a crate above stands there, such as
+//! `search_messages` in `conversations/src/search/tool.rs`. `wiring/src/packs.rs` installs all of them.
 
 mod calculate;
 mod fraction;
