@@ -73,6 +73,8 @@ pub(super) struct ImapConnection<S> {
     commands: u32,
     capabilities: Vec<String>,
     folder: OpenedFolder,
+    /// More mails than when it was searched last, as the server told beside an answer. It does not tell of them again.
+    has_grown: bool,
 }
 
 impl<S: AsyncRead + AsyncWrite + Unpin> ImapConnection<S> {
@@ -83,6 +85,7 @@ impl<S: AsyncRead + AsyncWrite + Unpin> ImapConnection<S> {
             commands: 0,
             capabilities: Vec::new(),
             folder: OpenedFolder::default(),
+            has_grown: false,
         }
     }
 
@@ -137,6 +140,7 @@ impl<S: AsyncRead + AsyncWrite + Unpin> ImapConnection<S> {
             validity.ok_or_else(|| fault(ImapStep::Folder, "the server gives mails no lasting numbers"))?;
         let mails = said.iter().rev().find_map(ImapAnswer::exists).unwrap_or(0);
         self.folder = OpenedFolder { validity, mails };
+        self.has_grown = false;
         Ok(self.folder)
     }
 
@@ -146,6 +150,7 @@ impl<S: AsyncRead + AsyncWrite + Unpin> ImapConnection<S> {
 
     /// The numbers of mails that are so, in their order.
     pub(super) async fn search(&mut self, criteria: &str) -> Result<Vec<u32>, ImapFault> {
+        self.has_grown = false;
         let said = self.command(ImapStep::Mails, &format!("UID SEARCH {criteria}")).await?;
         let mut found: Vec<u32> = said
             .iter()
@@ -186,6 +191,9 @@ impl<S: AsyncRead + AsyncWrite + Unpin> ImapConnection<S> {
 
     /// Waits until the folder changes, or so long.
     pub(super) async fn wait(&mut self, time: Duration) -> Result<WaitOutcome, ImapFault> {
+        if self.has_grown {
+            return Ok(WaitOutcome::Changed);
+        }
         let until = Instant::now() + time;
         if !self.can("IDLE") {
             tokio::time::sleep_until(until.min(Instant::now() + ASK_EVERY)).await;
@@ -274,6 +282,13 @@ impl<S: AsyncRead + AsyncWrite + Unpin> ImapConnection<S> {
         limit(time, step, self.line.read()).await?.map_err(|error| broken(step, &error))
     }
 
+    fn note_growth(&mut self, answer: &ImapAnswer) {
+        if let Some(mails) = answer.exists().filter(|mails| *mails > self.folder.mails) {
+            self.folder.mails = mails;
+            self.has_grown = true;
+        }
+    }
+
     /// What was said until the command's end.
     async fn finish(&mut self, step: ImapStep, tag: &str) -> Result<Vec<ImapAnswer>, ImapFault> {
         let mut said = Vec::new();
@@ -283,7 +298,10 @@ impl<S: AsyncRead + AsyncWrite + Unpin> ImapConnection<S> {
                 AnswerKind::Untagged if said.len() >= MOST_ANSWERS => {
                     return Err(fault(step, "the server says more than was asked for"));
                 }
-                AnswerKind::Untagged => said.push(answer),
+                AnswerKind::Untagged => {
+                    self.note_growth(&answer);
+                    said.push(answer);
+                }
                 AnswerKind::GoOn => {}
                 AnswerKind::Tagged { tag: of, status: AnswerStatus::Ok, .. } if of == tag => return Ok(said),
                 AnswerKind::Tagged { tag: of, words, .. } if of == tag => return Err(refuse(step, &words)),

@@ -62,6 +62,24 @@ async fn a_folder_is_read_without_a_trace() {
 }
 
 #[tokio::test]
+async fn a_mail_that_is_told_of_beside_an_answer_is_not_waited_for() {
+    let (ours, theirs) = duplex(4096);
+    let talk = [
+        ("m1 EXAMINE \"INBOX\"", "* 2 EXISTS\r\n* OK [UIDVALIDITY 9] x\r\nm1 OK\r\n"),
+        ("m2 UID SEARCH UID 8:*", "* SEARCH\r\n* 3 EXISTS\r\nm2 OK\r\n"),
+        ("m3 UID SEARCH UID 8:*", "* SEARCH 8\r\nm3 OK\r\n"),
+    ];
+    let client = async {
+        let mut connection = ImapConnection::new(ours, TIME);
+        connection.open("INBOX").await.unwrap();
+        assert!(connection.search("UID 8:*").await.unwrap().is_empty());
+        assert_eq!(connection.wait(TIME).await.unwrap(), WaitOutcome::Changed, "nothing is said to the server");
+        assert_eq!(connection.search("UID 8:*").await.unwrap(), [8]);
+    };
+    tokio::join!(serve(theirs, &talk), client);
+}
+
+#[tokio::test]
 async fn a_password_goes_in_quotes_where_there_is_no_better_way() {
     let (ours, theirs) = duplex(4096);
     let talk = [
