@@ -20,7 +20,7 @@
 //! - `message_signals`: what the person asks or tells, for the turn
 //! - `rules/`: one file a rule
 //!
-//! To add a rule: a file in `rules/` with its tests, its line in `rules.rs`, its words in `lexicon/`, its cases in
+//! To add a rule: a file in `rules/` with its tests, its line in `rules/mod.rs`, its words in `lexicon/`, its cases in
 //! `tests/cases/`, and its row in `docs/guardrails.md`.
 
 mod amounts;

@@ -20,7 +20,7 @@
 //! 3. Write the handler in `src/tools/`: `ReadToolHandler`, or `WriteToolHandler` with `read_back`. Name it in `FILES`
 //!    and in `build_handler` of `src/tools/mod.rs`.
 //! 4. Add the `reply` phrase and others it says to all 21 files of `phrases/`. A missing one is refused at the start.
-//! 5. If a person should confirm some of its writes, add an arm to `concerns` in `src/check.rs`.
+//! 5. If a person should confirm some of its writes, add an arm to `concerns` in `src/check/mod.rs`.
 //! 6. Add the name to `tenants/kirana/agents/books.toml` and `teams/counter.md`, its scope to `deny` in `policy.toml` if
 //!    staff may not use it, and a row to the table in `docs/ledger.md`.
 //! 7. Tests: `TOOLS` in `tests/counter/phrases.rs` (each phrase leads to the tool, in every language), sentences that are
