@@ -23,8 +23,8 @@
 //! 2. For a new section, add a file to `sections`, name it in `sections/mod.rs` and in the list in `config.rs`.
 //! 3. `UPDATE_DOCS=1 INSTA_UPDATE=always cargo test -p munshi-config` writes `docs/configuration.md` and the snapshots of
 //!    `munshi config example` and `show`; read the difference.
-//! 4. Pass the value on in `crates/wiring/`, to the options of the crate that uses it. No other crate takes a
-//!    [`Config`].
+//! 4. Pass the value on in `crates/wiring/` or, where only the web server needs it, in `crates/munshi/`, to the options of the crate that
+//!    uses it. Besides these two, only `crates/cli/` takes a [`Config`].
 
 mod config;
 mod docs;

@@ -1,7 +1,7 @@
 //! What a pack brings to an installation, as small traits; it implements those it needs.
 //!
-//! A pack is a trade: a ledger, a help desk. It sees the floors below and nothing of turns, channels or the web. The
-//! binary names the packs there are and calls [`PackRegistry::install_all`]; a pack that can't work is refused there, by name.
+//! A pack is a trade: a ledger, a help desk. It sees the floors below and nothing of turns, channels or the web.
+//! `wiring/src/packs.rs` names the packs there are and calls [`PackRegistry::install_all`]; a pack that can't work is refused there, by name.
 //!
 //! `docs/packs.md` shows how to write one in twenty minutes; the pack it speaks of is in `tests/board`.
 //!

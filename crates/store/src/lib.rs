@@ -37,7 +37,8 @@
 //! 2. Put `tenant_id` first in its primary key and in every foreign key.
 //! 3. Write each statement as a literal beside the function that runs it, with `tenant_id = $1` for every table in it.
 //!    `make lint` parses them all.
-//! 4. Add the list to the binary's `migrations()`.
+//! 4. Add the list to `migrations()` in `crates/wiring/src/lib.rs`, if your crate's is not there yet, and to the list in
+//!    `crates/munshi/tests/app/support/mod.rs`.
 
 mod address;
 mod admin_tx;

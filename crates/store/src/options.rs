@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use crate::sealing::Keyring;
 
-/// Every field has a default that suits one machine; the binary fills them from its configuration.
+/// Every field has a default that suits one machine; `munshi-wiring` fills them from its configuration.
 #[derive(Clone, Debug)]
 pub struct StoreOptions {
     /// SQLite: threads that read.

@@ -19,7 +19,7 @@ use munshi_types::{SystemClock, SystemRandom};
 use serde_json::Value;
 
 pub(crate) const PROGRAM: &str = env!("CARGO_BIN_EXE_munshi");
-/// What the binary's own `migrations()` lists.
+/// What `munshi_wiring::migrations()` lists.
 pub(crate) const TABLES: &[&[Migration]] = &[
     munshi_store::MIGRATIONS,
     munshi_jobs::MIGRATIONS,
