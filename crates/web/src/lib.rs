@@ -2,7 +2,7 @@
 //!
 //! `munshi-server` has what every route shares: connections, request ids, limits, the one error shape, and who is calling.
 //! Here is what they answer, and the OpenAPI document of it. It has no SQL and no configuration of its own: the binary
-//! hands it an [`App`] and [`ServerOptions`].
+//! (`crates/munshi/src/server.rs`) hands it an [`App`] and [`ServerOptions`].
 //!
 //! # Layout
 //! - [`server`]: [`HttpServer`] binds, serves and stops
@@ -17,7 +17,8 @@
 //! - `document`: the OpenAPI document and the span names taken from it
 //!
 //! # To add a route
-//! 1. Administration is no route of its own: write an operation, see [`munshi_pack::operation`]. For anything else write
+//! 1. Administration is no route of its own: write an operation, see [`munshi_pack::operation`]. List it in `HOUSE` of
+//!    `crates/operations/src/lib.rs`, and give it a request in `tests/api/operation_samples.rs`; its route follows. For anything else write
 //!    `routes/<resource>/<verb>.rs` with one handler `verb_resource`. `routes/persons/link.rs` is an example:
 //!    ```text
 //!    /// Send a code to a visitor's phone or e-mail to verify it. The response does not reveal whether the address is known.
@@ -33,7 +34,7 @@
 //!    The tag is the resource and the function's first word the verb: the span is then `http.persons.link`. The
 //!    OpenAPI document is made from the handler: its first doc line is the summary, and the error shape is added. What
 //!    it answers with is a type in `views/`.
-//! 2. Name it in `routes.rs`: in the module list, and with `routes!` in the table (`.route` alone leaves it out of the
+//! 2. Name it in `routes/mod.rs`: in the module list, and with `routes!` in the table (`.route` alone leaves it out of the
 //!    document).
 //! 3. Permission: a route under `/v1` takes an `AuthorizedCaller` and has its line in `TABLE` of `api/access.rs`, with
 //!    its area and `Read` or `Write`. Without that line it is closed to everybody. A new area is a line in `areas!` of

@@ -5,7 +5,9 @@
 //! 1. Write its input (the body, the form and the arguments are it), its view (what every surface shows) and its `run`,
 //!    in a file of its own: `<resource>/<verb>.rs`.
 //! 2. Declare it in an [`OperationSpec`]: who may, where, what it does.
-//! 3. List it. The route, the command, the document and `docs/operations.md` follow.
+//! 3. List it: one of the house in `HOUSE` (`crates/operations/src/lib.rs`), a pack's with `room.add_operation::<NAME>()` in its `install`. The
+//!    route, the command, the document and `docs/operations.md` follow; `UPDATE_DOCS=1 cargo test -p munshi-wiring` writes the page.
+//! 4. One of the house needs a request in `crates/web/tests/api/operation_samples.rs`: a test runs every operation through its route.
 //!
 //! A list by time takes a [`ListInput`] and answers with a [`ListView`], so that all of them page and sort alike.
 
