@@ -122,7 +122,8 @@ fn concerns(
         (None, "correct_last") => change::check_correction(tx, scene, arguments)?,
         (None, "cancel_last") => return change::check_cancel(tx, scene, arguments),
         (None, "sort_payment") => change::check_assignment(tx, scene, arguments)?,
-        // It leaves at once and can't be taken back: somebody has named whom it goes to, or it does not go.
+        // The values alone are looked at, below: somebody has said them. What `remind_by_template` sends leaves at once, so that holds for
+        // whom it goes to as well.
         (None, "set_limit" | "add_contact" | "shop_details" | "remind_by_template") => Vec::new(),
         // Merging is always asked about, with what each of them owes; so is a message, with what was read, and what is sent, with the
         // address that it goes to.
