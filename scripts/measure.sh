@@ -64,7 +64,7 @@ try:
     stop(child)
     print(f"start to ready, existing database: {shown(existing)} (goal 100)")
     print(f"start to ready, first run:         {shown(fresh)}")
-    print(f"idle memory: {held['VmRSS']:.1f} MB resident, {held['RssAnon']:.1f} MB of it our own (goal 25)")
+    print(f"idle memory: {held['VmRSS']:.1f} MB resident, {held['RssAnon']:.1f} MB of it our own (goal 40)")
 finally:
     shutil.rmtree(folder, ignore_errors=True)
 PYTHON
