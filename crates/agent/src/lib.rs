@@ -26,6 +26,15 @@
 //! - `turn_metrics`: what is counted as turns end
 //! - `model_summariser`: summaries by a model; `reply_draft`: what a colleague could say next; `held_conversations`: drafts and time limits while a colleague has one in hand; `call_redactor`: whose names such calls do not tell; `embeddings`: vectors for texts, in the name of a binding
 //! - [`direct_tools`]: tools that a program calls itself, without a turn; [`undo`]: taking back an act
+//!
+//! # To add a step to a turn
+//! 1. Write it as a method of `Turn` in a file of `turn/`, and call it where its turn is in `turn/stages.rs`. What needs no model stands in
+//!    `understand_message`.
+//! 2. What it reads before thinking goes into `turn/prepare.rs`, which reads all at once. What must outlive a crash goes into the
+//!    `RunSnapshot` of `munshi-conversations`, and is stored with the acts (`turn/journal.rs`) or the reply (`turn/respond.rs`).
+//! 3. Test it in `tests/turns/`; `tests/killed/` kills a node between any two commits.
+//!
+//! Most of what a trade wants to add is no step but a part of a pack: a context source, a reader, a check or a turn hook.
 
 mod act_takeover;
 pub mod background;

@@ -11,7 +11,8 @@
 //! - [`digits`]: runs of digits, however they are parted
 //! - [`identity_numbers`]: whether digits are an Aadhaar or a card number
 //!
-//! To teach it a maker's key, add its beginning to [`secrets::KEY_SHAPES`]: a test of each of the three crates goes through
+//! # To add a maker's key
+//! Add its beginning to [`secrets::KEY_SHAPES`]: a test of each of the three crates goes through
 //! that list.
 
 pub mod digits;

@@ -6,9 +6,7 @@
 //! mean two things is asked for, in the person's language and script. It never invents: below its threshold it says
 //! what it can do here. A sentence that asks, denies or supposes is never written down.
 //!
-//! No tool, pack or channel is named in this crate. To have a request recognised, give the tool phrases and examples;
-//! `docs/models.md` says how they and the schema are read. The small words in `words/` are grammar: add to them when a
-//! language marks giving and taking, asking or denying in a way that is not there yet.
+//! No tool, pack or channel is named in this crate.
 //!
 //! # Layout
 //! - [`provider`]: [`OfflineProvider`], the provider; [`judgement`]: how sure it is
@@ -19,6 +17,11 @@
 //!   `name_check`, `intent`: and how surely
 //! - `fill`, `date_arguments`: arguments; `json`: answers of a schema
 //! - `localized_phrasebook`, `result_wording`: words for people
+//!
+//! # To have a request recognised
+//! Give the tool phrases and examples; `docs/models.md` says how they and the schema are read. The small words in `words/` are grammar: add
+//! to them when a language marks giving and taking, asking or denying in a way that is not there yet. Sentences for both are in
+//! `tests/said/`; those that must never be written down are in its `unsaid.txt`.
 
 mod bare_counts;
 mod clauses;

@@ -21,6 +21,10 @@
 //! - [`SubjectRecords`]: whom the pack's tables know, for when somebody asks what is known about them, or is forgotten
 //! - [`load_tenant_packs`]: which packs a tenant has
 //! - `cross_check`: what is seen when all packs are in
+//!
+//! # To add something that packs can bring
+//! Write its trait in a file here, a method of [`PackInstaller`] that refuses what can't work, and its list in [`PackRegistry`]; a crate above
+//! calls it. Use it in the pack of `tests/board`, which a test holds to use every method, and show it in `docs/packs.md`.
 
 pub mod alerts;
 mod check;

@@ -20,7 +20,8 @@
 //! - [`redaction`], [`fields`]: what may leave through a tool or a log; `health_identifiers`: what only the health rule hides
 //! - [`scrub`]: secrets, taken out of whatever a tool, an error or a log says
 //!
-//! To hide another kind of value, add it to [`PiiKind`], find it in [`patterns`], and say in [`redaction`] who hides it.
+//! # To hide another kind of value
+//! Add it to [`PiiKind`], find it in [`patterns`], and say in [`redaction`] who hides it.
 
 pub mod aadhaar;
 mod chat_masking;

@@ -14,7 +14,9 @@
 //! - `events`, `nouns`, `state`, `reversal`, `attempt`: what is said to be done, and whether it was; `non_payment`, `disqualify`: what is no payment; `notice`: what is no person's words; `decide`: which of it counts
 //! - `counterparty`, `name`, `chain`, `account_owner`: the other side and the owner's account; `own_transfers`: money that stays the owner's; `sender`: what the sender's id tells
 //!
-//! To teach it a word, add it to `lexicon/sms.txt`; to show that it was needed, add the message to `tests/messages/`.
+//! # To add a word
+//! Add it to its class in `lexicon/sms.txt`, and the message that needed it to `tests/messages/`. A class of its own is a
+//! variant of `SmsWordClass` in `lexicon`.
 
 // Money is whole paise; a float would lose one of them some day.
 #![deny(clippy::float_arithmetic)]

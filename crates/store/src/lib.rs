@@ -34,7 +34,8 @@
 //! # To add a table
 //! 1. Write `migrations/NNNN_name.sql` in your crate, with the next free number across all crates, and list it in
 //!    your crate's `MIGRATIONS`. Say whose rows it holds: `CREATE TENANT TABLE …`.
-//! 2. Put `tenant_id` first in its primary key and in every foreign key.
+//! 2. Put `tenant_id` first in its primary key and in every foreign key. Say in `migrations/columns.toml` how each column of text or bytes
+//!    stands at rest: `docs/sealing.md` has the words. What is somebody's is forgotten with them: `crates/erasure/src/lib.rs`.
 //! 3. Write each statement as a literal beside the function that runs it, with `tenant_id = $1` for every table in it.
 //!    `make lint` parses them all.
 //! 4. Add the list to `migrations()` in `crates/wiring/src/lib.rs`, if your crate's is not there yet, and to the list in
