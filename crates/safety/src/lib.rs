@@ -16,6 +16,12 @@
 //! - [`rate_limits`]: how often something may happen, on all nodes together
 //! - [`requests`]: administrative requests that are made once however often they are sent
 //! - [`Error`]: what can go wrong
+//!
+//! # To add
+//! - a stage: [`pipeline`] says how
+//! - a reason to ask a person: a variant of [`pipeline::ConsentReason`], collected in `pipeline/consent.rs`, and its row in `docs/safety.md`
+//! - an event of the audit: a constant of [`audit::AuditEvent`]
+//! - a key of a tenant's policy: its section in [`policy`], and `docs/policy.md`
 
 pub mod acts;
 pub mod approvals;
