@@ -32,7 +32,7 @@
 //!    `understand_message`.
 //! 2. What it reads before thinking goes into `turn/prepare.rs`, which reads all at once. What must outlive a crash goes into the
 //!    `RunSnapshot` of `munshi-conversations`, and is stored with the acts (`turn/journal.rs`) or the reply (`turn/respond.rs`).
-//! 3. Test it in `tests/turns/`; `tests/killed/` kills a node between any two commits.
+//! 3. Test it in `tests/turns/`; `tests/killed/` kills a process at random moments.
 //!
 //! Most of what a trade wants to add is no step but a part of a pack: a context source, a reader, a check or a turn hook.
 
