@@ -99,7 +99,7 @@ pub(crate) enum CliCommand {
     /// Show and test a tenant's policy
     #[command(subcommand, arg_required_else_help = true)]
     Policy(policy::PolicyCommand),
-    /// Manage the accounts by which messages leave, such as a mail server
+    /// Manage the accounts by which messages come in and leave, such as a WhatsApp number
     #[command(subcommand, arg_required_else_help = true)]
     Channel(channel::ChannelCommand),
     /// Manage connectors to third-party tools
