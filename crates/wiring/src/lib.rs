@@ -12,7 +12,7 @@
 //!   answers; [`key_copies`]: the age of its copies
 //! - [`vault`], [`audit`]: where the vault's key is, and where anchors go; [`budget`]: what may be spent
 //! - [`blobs`]: where files of people are kept
-//! - [`channels`]: the accounts by which messages leave, and the file that declares them
+//! - [`channels`]: the accounts by which messages come in and leave, and the file that declares them
 //! - [`connectors`]: other people's tools, and the file that declares them; [`consents`]: tools whose purpose nobody declares
 //! - [`packs`]: the packs there are; [`tools`]: the tools there are, and what calls them; [`policy`]: the file that says what they may
 //! - `pack_services`: what packs work with besides their tables
