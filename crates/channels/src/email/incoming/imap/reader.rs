@@ -37,6 +37,8 @@ pub(super) enum ImapReadError {
 pub(super) struct ImapLine<S> {
     stream: S,
     unread: Vec<u8>,
+    /// So many of these were looked at and end no line: who says little at a time costs no more than who says all at once.
+    searched: usize,
     partial: ImapAnswer,
     /// Bytes of the last literal that are still to come.
     missing: usize,
@@ -49,6 +51,7 @@ impl<S: AsyncRead + AsyncWrite + Unpin> ImapLine<S> {
         Self {
             stream,
             unread: Vec::with_capacity(READ_SIZE),
+            searched: 0,
             partial: ImapAnswer::default(),
             missing: 0,
             largest: LONGEST_TEXT,
@@ -93,15 +96,19 @@ impl<S: AsyncRead + AsyncWrite + Unpin> ImapLine<S> {
                 if let Some(literal) = self.partial.literals.last_mut() {
                     literal.extend(self.unread.drain(..now));
                 }
+                self.searched = 0;
                 self.missing -= now;
                 if self.missing > 0 {
                     return Ok(None);
                 }
             }
-            let Some(end) = self.unread.iter().position(|byte| *byte == b'\n') else {
+            let found = self.unread[self.searched..].iter().position(|byte| *byte == b'\n');
+            let Some(end) = found.map(|at| self.searched + at) else {
+                self.searched = self.unread.len();
                 let is_long = self.partial.text.len() + self.unread.len() > LONGEST_TEXT;
                 return if is_long { Err(ImapReadError::TooLong) } else { Ok(None) };
             };
+            self.searched = 0;
             let mut said: Vec<u8> = self.unread.drain(..=end).collect();
             while said.last().is_some_and(|byte| matches!(byte, b'\r' | b'\n')) {
                 said.pop();
