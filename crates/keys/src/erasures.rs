@@ -1,26 +1,12 @@
 //! The end of keys, and what is written down of it.
 
-use std::time::{Duration, Instant};
-
-use munshi_store::{
-    Cursor, DatabaseAddress, JsonText, KeyErasure, PlatformTx, Row, VacuumLimits, across_tenants, params,
-};
+use munshi_store::{Cursor, JsonText, KeyErasure, PlatformTx, Row, across_tenants, params};
 use munshi_types::{DataKeyId, ErasureId, Id, TenantId, Timestamp};
 use uuid::Uuid;
 
 use crate::error::{Error, Result};
 use crate::key_store::{KEYS, KeyStore};
 use crate::keyring::{DestroyedKey, OVERLAP};
-
-/// How long emptying the log may hold up whoever wants a key.
-const LOG_PATIENCE: Duration = Duration::from_millis(50);
-
-/// The same of Postgres. Whoever wants a key waits meanwhile, so it ends before they give up.
-const VACUUM_LIMITS: VacuumLimits =
-    VacuumLimits { lock: Duration::from_millis(50), total: Duration::from_secs(2) };
-
-/// Postgres clears removed keys out of their pages no more often than this; whoever wants a key waits meanwhile.
-const BETWEEN_VACUUMS: Duration = Duration::from_secs(60);
 
 /// So many rows are read at once.
 const PAGE: i64 = 1000;
@@ -52,7 +38,7 @@ impl KeyStore {
             Ok::<_, Error>(())
         };
         self.db.platform(KEYS).write(write).await?;
-        self.cleared_until = None;
+        self.cleared.forget();
         Ok(())
     }
 
@@ -86,35 +72,9 @@ impl KeyStore {
         };
         let destroyed = self.db.platform(KEYS).write(write).await?;
         if !destroyed.is_empty() {
-            self.cleared_until = None;
+            self.cleared.forget();
         }
         Ok(destroyed)
-    }
-
-    /// Takes what was destroyed until then out of SQLite's log too: the file has zeros in its place, and the log the pages from before. On
-    /// Postgres, out of the table's rows; its bytes stand in free parts of their pages until these are written over, and in the log until
-    /// that is recycled.
-    /// Where somebody reads the store just then, such as for a copy, it is tried again when destroyed keys are next looked for.
-    pub(crate) async fn clear_traces(&mut self, destroyed_until: Timestamp) {
-        if self.cleared_until >= Some(destroyed_until) {
-            return;
-        }
-        if self.vacuumed_at.is_some_and(|at| at.elapsed() < BETWEEN_VACUUMS) {
-            return;
-        }
-        let cleared = match &self.owner {
-            DatabaseAddress::Sqlite(_) => self.db.try_empty_log(LOG_PATIENCE).await,
-            DatabaseAddress::Postgres(_) => {
-                self.vacuumed_at = Some(Instant::now());
-                self.db.vacuum(&self.owner, "data_keys", VACUUM_LIMITS).await
-            }
-        };
-        match cleared {
-            Ok(()) => self.cleared_until = Some(destroyed_until),
-            Err(error) => {
-                tracing::debug!(%error, "traces of destroyed keys were not cleared from the store of keys; retrying later");
-            }
-        }
     }
 
     /// What keys were destroyed for. Which keys these were stands in the bodies.

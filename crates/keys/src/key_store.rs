@@ -2,7 +2,6 @@
 
 use std::collections::HashMap;
 use std::sync::Arc;
-use std::time::Instant;
 
 use munshi_store::{DatabaseAddress, Db, PlatformScope, PlatformTx, across_tenants, params};
 use munshi_types::{Clock, DataKeyId, Id, IdGenerator, Random, TenantId, Timestamp};
@@ -12,6 +11,7 @@ use crate::cipher::SealKey;
 use crate::error::{Error, Result};
 use crate::key_kind::KeyKind;
 use crate::key_loading::CachedTenantKey;
+use crate::key_traces::ClearedTraces;
 use crate::key_wrapper::{KeyWrapper, wrap_data_key};
 use crate::masters::MasterKeys;
 
@@ -61,9 +61,7 @@ pub(crate) struct KeyStore {
     pub(crate) tenants: HashMap<TenantId, Vec<CachedTenantKey>>,
     /// Logs in as whoever owns the tables.
     pub(crate) owner: DatabaseAddress,
-    /// Nothing of keys that were destroyed until then stands in SQLite's log, nor in rows of Postgres that were removed.
-    pub(crate) cleared_until: Option<Timestamp>,
-    pub(crate) vacuumed_at: Option<Instant>,
+    pub(crate) cleared: ClearedTraces,
 }
 
 impl KeyStore {
@@ -76,8 +74,8 @@ impl KeyStore {
     ) -> Result<Self> {
         let ids = IdGenerator::new(clock.clone(), random.clone());
         let tenants = HashMap::new();
-        let store =
-            Self { db, masters, clock, random, ids, tenants, owner, cleared_until: None, vacuumed_at: None };
+        let cleared = ClearedTraces::default();
+        let store = Self { db, masters, clock, random, ids, tenants, owner, cleared };
         store.ensure_master().await?;
         Ok(store)
     }

@@ -15,7 +15,7 @@
 //! - [`SealKey`]: the cipher; [`MasterKeySource`], [`MasterKeys`], [`MasterKey`]: the installation's key; [`VaultSecret`]: a secret in memory
 //! - [`bind_store`]: the main database and its store know each other
 //! - [`CachedKeyring`]: the keys as units of work use them; [`KeySource`], [`KeyWorker`]: the thread that owns the store; `key_store`, `key_loading`: what
-//!   lies in it; [`KeyKind`]: what each is for; `erasures`: the end of keys; `key_wrapper`, `master_rotation`, `tenant_rotation`: how it is wrapped, and wrapped anew
+//!   lies in it; [`KeyKind`]: what each is for; `erasures`: the end of keys; `key_traces`: what they leave behind; `key_wrapper`, `master_rotation`, `tenant_rotation`: how it is wrapped, and wrapped anew
 
 mod binding;
 mod cipher;
@@ -24,6 +24,7 @@ mod error;
 mod key_kind;
 mod key_loading;
 mod key_store;
+mod key_traces;
 mod key_wrapper;
 mod keyring;
 mod master;
@@ -47,12 +48,15 @@ pub use tenant_rotation::{TenantKeyRotation, TenantRotationStart, TenantRotation
 pub use worker::{KeyStorePlace, KeyWorker, WantedStore};
 
 /// What the main database knows of the store of keys.
-pub const MIGRATIONS: &[munshi_store::Migration] =
-    &[munshi_store::migration!("0063_sealed_by"), munshi_store::migration!("0067_rewritten")];
+pub const MIGRATIONS: &[munshi_store::Migration] = &[
+    munshi_store::migration!("0063_sealed_by"),
+    munshi_store::migration!("0067_rewritten"),
+];
 
 /// The tables of the store of keys. They are no part of the main database.
 pub const KEY_STORE_MIGRATIONS: &[munshi_store::Migration] = &[
     munshi_store::migration!("0061_key_store"),
     munshi_store::migration!("0071_key_erasures"),
     munshi_store::migration!("0095_index_keys"),
+    munshi_store::migration!("0175_rewrapped"),
 ];

@@ -3,13 +3,14 @@
 
 use munshi_store::{PlatformTx, across_tenants, params};
 
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::key_store::{KEYS, KeyStore};
+use crate::key_traces::mark_rewrapped;
 
 impl KeyStore {
     /// Wraps tenants' keys by another key of the installation. Run again after a crash, it goes on where it stopped. Says how many were
     /// wrapped anew.
-    pub(crate) async fn rotate_master(&self, to: &str) -> Result<u64> {
+    pub(crate) async fn rotate_master(&mut self, to: &str) -> Result<u64> {
         let (next, now) = (to.to_owned(), self.clock.now());
         let switch = move |tx: &mut PlatformTx<'_>| {
             tx.execute(
@@ -23,10 +24,21 @@ impl KeyStore {
         let mut rewrapped = 0;
         loop {
             let (wrapper, to) = (self.wrapper(), to.to_owned());
-            match self.db.platform(KEYS).write(move |tx| wrapper.rewrap_tenant_keys(tx, &to)).await? {
-                0 => return Ok(rewrapped),
+            let rewrap = move |tx: &mut PlatformTx<'_>| {
+                let count = wrapper.rewrap_tenant_keys(tx, &to)?;
+                if count > 0 {
+                    mark_rewrapped(tx, now)?;
+                }
+                Ok::<_, Error>(count)
+            };
+            match self.db.platform(KEYS).write(rewrap).await? {
+                0 => break,
                 some => rewrapped += some,
             }
         }
+        if rewrapped > 0 {
+            self.cleared.forget();
+        }
+        Ok(rewrapped)
     }
 }

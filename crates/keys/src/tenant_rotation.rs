@@ -19,6 +19,7 @@ use crate::cipher::SealKey;
 use crate::error::{Error, Result};
 use crate::key_loading::{TenantKeys, list_tenant_keys};
 use crate::key_store::{KEYS, KeyStore, insert_tenant_key};
+use crate::key_traces::mark_rewrapped;
 use crate::key_wrapper::{KeyWrapper, WrappedKey, wrap_data_key};
 
 /// How many keys are wrapped anew in one unit of work: units that want a key wait for it.
@@ -61,11 +62,13 @@ impl KeyStore {
     }
 
     pub(crate) async fn continue_tenant_rotation(&mut self, tenant: TenantId) -> Result<TenantRotationStep> {
-        let wrapper = self.wrapper();
-        let step = self.db.platform(KEYS).write(move |tx| rewrap_next(tx, &wrapper, tenant)).await?;
+        let (wrapper, now) = (self.wrapper(), self.clock.now());
+        let step = self.db.platform(KEYS).write(move |tx| rewrap_next(tx, &wrapper, tenant, now)).await?;
         if step == TenantRotationStep::Finished {
             // The one before is wiped from this process's memory, too.
             self.tenants.remove(&tenant);
+            // What it wrapped stands in the log and in rows that were removed, and whoever has the one before opens it there.
+            self.cleared.forget();
         }
         Ok(step)
     }
@@ -119,6 +122,7 @@ fn rewrap_next(
     tx: &mut PlatformTx<'_>,
     wrapper: &KeyWrapper,
     tenant: TenantId,
+    now: Timestamp,
 ) -> Result<TenantRotationStep> {
     let mut keys = TenantKeys::new();
     for row in list_tenant_keys(tx, tenant)? {
@@ -142,6 +146,7 @@ fn rewrap_next(
                 across_tenants("DELETE FROM tenant_keys WHERE tenant_id = $1 AND number < $2"),
                 params![tenant, number],
             )?;
+            mark_rewrapped(tx, now)?;
             Ok(TenantRotationStep::Finished)
         }
         late => Ok(TenantRotationStep::Rewrapped(late)),

@@ -18,6 +18,7 @@ use uuid::Uuid;
 use crate::cipher::SealKey;
 use crate::error::{Error, Result};
 use crate::key_store::{KeyStore, OwnKey, StoredKey};
+use crate::key_traces::KeyTraces;
 use crate::keyring::{DestroyedKey, KeySource};
 use crate::masters::MasterKeys;
 use crate::tenant_rotation::{TenantKeyRotation, TenantRotationStart, TenantRotationStep};
@@ -149,7 +150,9 @@ impl KeyWorker {
     /// Wraps tenants' keys by the installation's key of this id, as `munshi vault rotate` does on its way. Says how many.
     pub async fn rotate_master(&self, to: &str) -> Result<u64> {
         let to = to.to_owned();
-        self.ask(move |store, runtime| runtime.block_on(store.rotate_master(&to))).await
+        let rewrapped = self.ask(move |store, runtime| runtime.block_on(store.rotate_master(&to))).await?;
+        self.clear_rewrapped().await;
+        Ok(rewrapped)
     }
 
     /// Replaces a tenant's key by another, which wraps what the one before did; a rotation that was cut short is finished. Others use the
@@ -160,7 +163,22 @@ impl KeyWorker {
         while let TenantRotationStep::Rewrapped(some) = self.continue_tenant_rotation(tenant).await? {
             keys += some;
         }
+        self.clear_rewrapped().await;
         Ok(Some(TenantKeyRotation { number: begun.number, keys, resumed: begun.resumed }))
+    }
+
+    /// What a key wrapped that was replaced is cleared away at once; where that fails, whoever looks after the store does it.
+    async fn clear_rewrapped(&self) {
+        let cleared = self.ask(|store, runtime| {
+            runtime.block_on(async {
+                let rewrapped_at = store.find_rewrapped().await?;
+                store.clear_traces(KeyTraces { rewrapped_at, ..KeyTraces::default() }).await;
+                Ok(())
+            })
+        });
+        if let Err(error) = cleared.await {
+            tracing::debug!(%error, "traces of a replaced key were not cleared; retrying later");
+        }
     }
 
     /// The first step of it: the next key is there, and wraps what is made from now on.
@@ -201,17 +219,17 @@ impl KeyWorker {
     /// What was destroyed is gone, whatever comes of this.
     fn clear_traces(&self) {
         let _later = self.call(|store, runtime| {
-            let now = store.clock.now();
-            runtime.block_on(store.clear_traces(now));
+            let destroyed_until = Some(store.clock.now());
+            runtime.block_on(store.clear_traces(KeyTraces { destroyed_until, ..KeyTraces::default() }));
             Ok(())
         });
     }
 
-    /// The same of what was destroyed until then, which nobody waits for.
-    fn begin_clearing(&self, destroyed_until: Timestamp) {
+    /// The same, which nobody waits for.
+    fn begin_clearing(&self, traces: KeyTraces) {
         let _later = self.send(Box::new(move |store, runtime| {
             if let Ok(store) = store {
-                runtime.block_on(store.clear_traces(destroyed_until));
+                runtime.block_on(store.clear_traces(traces));
             }
         }));
     }
@@ -265,7 +283,7 @@ impl KeySource for KeyWorker {
             Ok((destroyed, store.clock.now()))
         })?;
         // A unit of the main database waits for the answer.
-        self.begin_clearing(now);
+        self.begin_clearing(KeyTraces { destroyed_until: Some(now), ..KeyTraces::default() });
         Ok(destroyed)
     }
 
@@ -274,10 +292,17 @@ impl KeySource for KeyWorker {
     }
 
     fn list_destroyed(&self, since: Timestamp) -> Result<Vec<DestroyedKey>> {
-        let destroyed = self.call(move |store, runtime| runtime.block_on(store.list_destroyed(since)))?;
+        let (destroyed, traces) = self.call(move |store, runtime| {
+            runtime.block_on(async {
+                let destroyed = store.list_destroyed(since).await?;
+                let destroyed_until = destroyed.iter().map(|key| key.at).max();
+                let traces = KeyTraces { destroyed_until, rewrapped_at: store.find_rewrapped().await? };
+                Ok((destroyed, store.has_traces(traces).then_some(traces)))
+            })
+        })?;
         // A process that was killed, or met with a reader, has not cleared them away.
-        if let Some(latest) = destroyed.iter().map(|key| key.at).max() {
-            self.begin_clearing(latest);
+        if let Some(traces) = traces {
+            self.begin_clearing(traces);
         }
         Ok(destroyed)
     }

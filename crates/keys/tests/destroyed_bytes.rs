@@ -4,12 +4,12 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
-use munshi_keys::CachedKeyring;
+use munshi_keys::{CachedKeyring, TenantRotationStep, WantedStore};
 use munshi_store::{
     Error, KeyErasure, Keyring, PlatformScope, PlatformTx, SealedBy, VacuumLimits, across_tenants, params,
 };
 use munshi_test_support::{DatabaseEngine, UnitHold, on_both_engines, wait_until};
-use munshi_types::DataKeyId;
+use munshi_types::{DataKeyId, SystemRandom};
 use tokio::task::JoinSet;
 
 use crate::store::{Keys, WHERE, erasure, on_thread, tenant};
@@ -69,9 +69,10 @@ async fn no_file_holds_one_from_before_an_upgrade() {
     // As an older version left it: the table of keys is copied when it is next opened.
     let database = keys.open_database().await;
     let forget = |tx: &mut PlatformTx<'_>| {
-        tx.execute(across_tenants("DELETE FROM schema_migrations WHERE number = 95"), &[])
+        tx.execute(across_tenants("ALTER TABLE key_store DROP COLUMN rewrapped_at"), &[])?;
+        tx.execute(across_tenants("DELETE FROM schema_migrations WHERE number >= 95"), &[])
     };
-    assert_eq!(database.platform(KEYS).write(forget).await.unwrap(), 1);
+    assert_eq!(database.platform(KEYS).write(forget).await.unwrap(), 2);
     drop(database);
     let node = Arc::new(keys.node());
     let destroyer = node.clone();
@@ -111,8 +112,71 @@ async fn a_reader_puts_it_off_and_nothing_fails() {
     wait_until_gone(&node, &folder, &wrapped).await;
 }
 
+/// What the installation's key wraps of a tenant, as it lies in the store.
+async fn load_wrapped_tenant_key(keys: &Keys) -> Vec<u8> {
+    let read = |tx: &mut PlatformTx<'_>| {
+        let text = "SELECT wrapped FROM tenant_keys WHERE tenant_id = $1";
+        tx.one(across_tenants(text), params![tenant(1)], |row| row.get::<Vec<u8>>(0))
+    };
+    keys.open_database().await.platform(KEYS).read(read).await.unwrap()
+}
+
+#[tokio::test]
+async fn no_file_holds_what_a_replaced_key_wrapped() {
+    let keys = Keys::new(DatabaseEngine::Sqlite).await;
+    let (node, folder) = (Arc::new(keys.node()), keys.folder());
+    let maker = node.clone();
+    let key = on_thread(move || maker.take_new_key(tenant(1)).unwrap()).await;
+    let (data_key, first) = (load_wrapped(&keys, key).await, load_wrapped_tenant_key(&keys).await);
+    keys.worker(WantedStore::Any).rotate_tenant(tenant(1)).await.unwrap().unwrap();
+    for bytes in [&data_key, &first] {
+        wait_until_gone(&node, &folder, bytes).await;
+    }
+    let second = load_wrapped_tenant_key(&keys).await;
+    let next = keys.masters().load_or_create_next(&SystemRandom).unwrap().id.clone();
+    assert_eq!(keys.worker(WantedStore::Any).rotate_master(&next).await.unwrap(), 1);
+    wait_until_gone(&node, &folder, &second).await;
+}
+
+#[tokio::test]
+async fn whoever_looks_after_the_store_clears_what_another_process_replaced() {
+    let keys = Keys::new(DatabaseEngine::Sqlite).await;
+    let (node, folder) = (Arc::new(keys.node()), keys.folder());
+    let maker = node.clone();
+    let key = on_thread(move || maker.take_new_key(tenant(1)).unwrap()).await;
+    let wrapped = load_wrapped(&keys, key).await;
+    // A process that dies with the last step done.
+    let worker = keys.worker(WantedStore::Any);
+    worker.begin_tenant_rotation(tenant(1)).await.unwrap();
+    while worker.continue_tenant_rotation(tenant(1)).await.unwrap() != TenantRotationStep::Finished {}
+    assert!(!find_files(&folder, &wrapped).is_empty(), "the log has it still");
+    wait_until_gone(&node, &folder, &wrapped).await;
+}
+
 on_both_engines! {
     with [munshi_store::MIGRATIONS, munshi_keys::MIGRATIONS];
+
+    async fn postgres_clears_its_pages_of_what_a_replaced_key_wrapped(test: TestDb) {
+        if test.engine() != DatabaseEngine::Postgres {
+            return;
+        }
+        let keys = Keys::new(test.engine()).await;
+        let node = keys.node();
+        on_thread(move || node.take_new_key(tenant(1)).unwrap()).await;
+        keys.worker(WantedStore::Any).rotate_tenant(tenant(1)).await.unwrap().unwrap();
+        let db = keys.open_database().await;
+        wait_until(async || {
+            let count = |tx: &mut PlatformTx<'_>| {
+                let text = (
+                    "SELECT 1",
+                    "SELECT count(*) FROM pg_stat_user_tables WHERE relname IN ('data_keys', 'tenant_keys') AND vacuum_count >= 1",
+                );
+                tx.one(across_tenants(text), params![], |row| row.get::<i64>(0))
+            };
+            db.platform(KEYS).read(count).await.unwrap() == 2
+        })
+        .await;
+    }
 
     async fn postgres_clears_its_pages_of_a_destroyed_key_at_once(test: TestDb) {
         if test.engine() != DatabaseEngine::Postgres {

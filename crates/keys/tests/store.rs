@@ -47,6 +47,11 @@ impl Keys {
         worker
     }
 
+    /// The installation's keys.
+    pub(crate) fn masters(&self) -> MasterKeySource {
+        MasterKeySource::File(self.key_file.clone())
+    }
+
     /// The folder with everything of it.
     pub(crate) fn folder(&self) -> PathBuf {
         self.storage.folder()
@@ -364,7 +369,7 @@ on_both_engines! {
             node.seal(tenant(1), person, WHERE, b"hello").unwrap()
         })
         .await;
-        let source = MasterKeySource::File(keys.key_file.clone());
+        let source = keys.masters();
         let before = source.load().unwrap()[0].id.clone();
         let next = source.load_or_create_next(&SystemRandom).unwrap().id.clone();
         let worker = keys.worker(WantedStore::Any);
