@@ -1,5 +1,4 @@
-//! Every column of TEXT and JSON says in `migrations/columns.toml` whether it is sealed at rest, and a sealed one is used as such. One of
-//! BYTES says so where it is.
+//! Every column of TEXT, JSON and BYTES says in `migrations/columns.toml` whether it is sealed at rest, and a sealed one is used as such.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -20,8 +19,6 @@ struct Declaration {
 struct CreatedColumn {
     path: String,
     line: usize,
-    /// Of TEXT or JSON, else of BYTES.
-    is_text: bool,
 }
 
 pub fn check(workspace: &Workspace) -> Vec<Finding> {
@@ -49,8 +46,8 @@ fn check_folder(
     declared: &BTreeMap<ColumnName, Declaration>,
     findings: &mut Vec<Finding>,
 ) {
-    for ((table, column), CreatedColumn { path, line, is_text }) in created {
-        if *is_text && !declared.contains_key(&(table.clone(), column.clone())) {
+    for ((table, column), CreatedColumn { path, line }) in created {
+        if !declared.contains_key(&(table.clone(), column.clone())) {
             let advice =
                 format!("say in {folder}/columns.toml by which key it is sealed, or why it is plain");
             findings.push(Finding::new(path, *line, format!("{table}.{column} is not declared"), advice));
@@ -129,10 +126,8 @@ fn list_columns(workspace: &Workspace, folder: &str) -> BTreeMap<ColumnName, Cre
                 [name, kind, ..] if line.starts_with("  ") => Some((name, kind)),
                 _ => None,
             };
-            if let Some((name, is_text)) =
-                column.and_then(|(name, kind)| holds_text(kind).map(|is_text| (name, is_text)))
-            {
-                let created = CreatedColumn { path: source.path.clone(), line: number, is_text };
+            if let Some((name, _)) = column.filter(|(_, kind)| may_hold_words(kind)) {
+                let created = CreatedColumn { path: source.path.clone(), line: number };
                 columns.entry((table.clone(), name.to_owned())).or_insert(created);
             }
         }
@@ -147,13 +142,9 @@ fn find_added<'a>(words: &[&'a str]) -> Option<(&'a str, &'a str)> {
     }
 }
 
-/// False for bytes; none for what can't hold anybody's words.
-fn holds_text(kind: &str) -> Option<bool> {
-    match kind.trim_end_matches([',', ';']) {
-        "TEXT" | "JSON" => Some(true),
-        "BYTES" => Some(false),
-        _ => None,
-    }
+/// Bytes may be a file of somebody's, or a hash that a guess of their words is tried on.
+fn may_hold_words(kind: &str) -> bool {
+    matches!(kind.trim_end_matches([',', ';']), "TEXT" | "JSON" | "BYTES")
 }
 
 /// Each sealed column has its `SealedColumn` in the code, and each of those a declaration.
@@ -208,26 +199,31 @@ mod tests {
 
     #[test]
     fn a_column_is_declared_and_a_sealed_one_is_sealed() {
-        let good = "[notes]\n\"sealed(person)\" = [\"text\"]\n\"plain(counts)\" = [\"more\"]\n";
+        let good = "[notes]\n\"sealed(person)\" = [\"text\"]\n\"plain(counts)\" = [\"more\", \"scan\"]\n";
         assert_eq!(findings(good, USE), Vec::<String>::new());
-        let missing = findings("[notes]\n\"sealed(person)\" = [\"text\"]\n", USE);
+        let missing =
+            findings("[notes]\n\"sealed(person)\" = [\"text\"]\n\"plain(counts)\" = [\"scan\"]\n", USE);
         assert!(missing[0].contains("0001_notes.sql:7: notes.more is not declared"), "{missing:?}");
         let unused = findings(good, "");
         assert!(unused[0].contains("nothing seals notes.text"), "{unused:?}");
-        let scanned = findings(&format!("{good}\"sealed(tenant)\" = [\"scan\"]\n"), USE);
-        assert!(
-            scanned[0].contains("nothing seals notes.scan"),
-            "bytes are declared where they are sealed: {scanned:?}"
+        let unscanned =
+            findings("[notes]\n\"sealed(person)\" = [\"text\"]\n\"plain(counts)\" = [\"more\"]\n", USE);
+        assert!(unscanned[0].contains("0001_notes.sql:5: notes.scan is not declared"), "{unscanned:?}");
+        let scanned = findings(
+            "[notes]\n\"sealed(person)\" = [\"text\", \"scan\"]\n\"plain(counts)\" = [\"more\"]\n",
+            USE,
         );
-        let plain = findings("[notes]\n\"plain(counts)\" = [\"text\", \"more\"]\n", USE);
+        assert!(scanned[0].contains("nothing seals notes.scan"), "{scanned:?}");
+        let plain = findings("[notes]\n\"plain(counts)\" = [\"text\", \"more\", \"scan\"]\n", USE);
         assert!(plain[0].contains("notes.text is sealed here and not declared so"), "{plain:?}");
     }
 
     #[test]
     fn a_declaration_is_one_of_a_column_that_is_there() {
-        let odd = "[notes]\n\"sealed(person)\" = [\"text\"]\n\"plain(a)\" = [\"more\", \"gone\"]\n";
+        let odd = "[notes]\n\"sealed(person)\" = [\"text\"]\n\"plain(a)\" = [\"more\", \"gone\", \"scan\"]\n";
         assert!(findings(odd, USE)[0].contains("there is no column notes.gone"));
-        let twice = "[notes]\n\"sealed(person)\" = [\"text\", \"text\"]\n\"plain(a)\" = [\"more\"]\n";
+        let twice =
+            "[notes]\n\"sealed(person)\" = [\"text\", \"text\"]\n\"plain(a)\" = [\"more\", \"scan\"]\n";
         assert!(findings(twice, USE)[0].contains("declared twice"));
         let unknown = "[notes]\n\"sealed(person)\" = [\"text\"]\n\"plain()\" = [\"more\"]\n";
         assert!(findings(unknown, USE).iter().any(|one| one.contains("unknown declaration")));

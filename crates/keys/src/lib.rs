@@ -51,6 +51,7 @@ pub use worker::{KeyStorePlace, KeyWorker, WantedStore};
 pub const MIGRATIONS: &[munshi_store::Migration] = &[
     munshi_store::migration!("0063_sealed_by"),
     munshi_store::migration!("0067_rewritten"),
+    munshi_store::migration!("0172_rewrite_again"),
 ];
 
 /// The tables of the store of keys. They are no part of the main database.

@@ -23,7 +23,8 @@ use crate::pricing::Cost;
 /// Why the installation may look at all tenants' calls: to know how its models are.
 pub const MODELS: PlatformScope = PlatformScope::new("models");
 
-pub const MIGRATIONS: &[Migration] = &[migration!("0004_models"), migration!("0054_call_prompts")];
+pub const MIGRATIONS: &[Migration] =
+    &[migration!("0004_models"), migration!("0054_call_prompts"), migration!("0173_sealed_vectors")];
 
 /// What went wrong, in a provider's words: they may repeat what was sent.
 const DETAIL: SealedColumn = SealedColumn::new("llm_calls", "detail");

@@ -1,18 +1,24 @@
-//! Vectors that were made before are not made, and not paid for, again.
+//! Vectors that were made before are not made, and not paid for, again. They are sealed by the tenant's key, and found by keyed hashes of
+//! their texts: a copy of the database confirms no guess of what a text said.
 
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use munshi_store::{Db, Tx, params};
+use munshi_store::{Db, RowId, SealedBy, SealedCell, SealedColumn, Tx, params};
 use munshi_types::{Clock, TenantId, Timestamp};
-use sha2::{Digest, Sha256};
 
 use crate::error::ModelError;
 use crate::gateway::{CallBilling, Gateway};
 use crate::provider::Embedding;
 use crate::target::ModelTarget;
 
+/// A keyed hash of a text.
 type Hash = [u8; 32];
+
+/// Vectors by the hashes of their texts.
+type KnownVectors = HashMap<Hash, Vec<f32>>;
+
+const VECTOR: SealedColumn = SealedColumn::new("embedding_cache", "vector");
 
 /// The name vectors are kept under: two models' vectors never mix.
 pub fn cache_key(target: &ModelTarget) -> String {
@@ -52,9 +58,8 @@ impl EmbeddingCache {
         if target.is_local() {
             return Ok(self.gateway.embed(target, texts, account).await?);
         }
-        let hashes: Vec<Hash> = texts.iter().map(|text| Sha256::digest(text).into()).collect();
         let model = cache_key(target);
-        let mut known = self.load_cached(account.tenant, &model, &hashes).await?;
+        let (hashes, mut known) = self.load_cached(account.tenant, &model, texts).await?;
         let missing = list_missing(texts, &hashes, &known);
         let mut input_tokens = Some(0);
         if !missing.is_empty() {
@@ -72,14 +77,21 @@ impl EmbeddingCache {
         assemble_embedding(&hashes, &known, input_tokens)
     }
 
+    /// The hash of each text, and what is known of them.
     async fn load_cached(
         &self,
         tenant: TenantId,
         model: &str,
-        hashes: &[Hash],
-    ) -> Result<HashMap<Hash, Vec<f32>>, Error> {
-        let (model, hashes) = (model.to_owned(), hashes.to_vec());
-        Ok(self.db.read(tenant, move |tx| look_up(tx, &model, &hashes)).await?)
+        texts: &[String],
+    ) -> Result<(Vec<Hash>, KnownVectors), Error> {
+        let (model, texts) = (model.to_owned(), texts.to_vec());
+        let look = move |tx: &mut Tx<'_>| {
+            let hash = |text: &String| tx.hash("embedding_cache.text", text.as_bytes());
+            let hashes = texts.iter().map(hash).collect::<Result<Vec<_>, _>>()?;
+            let known = look_up(tx, &model, &hashes)?;
+            Ok::<_, munshi_store::Error>((hashes, known))
+        };
+        Ok(self.db.read(tenant, look).await?)
     }
 
     async fn store(
@@ -97,11 +109,7 @@ impl EmbeddingCache {
     }
 }
 
-fn list_missing<'t>(
-    texts: &'t [String],
-    hashes: &[Hash],
-    known: &HashMap<Hash, Vec<f32>>,
-) -> Vec<(Hash, &'t String)> {
+fn list_missing<'t>(texts: &'t [String], hashes: &[Hash], known: &KnownVectors) -> Vec<(Hash, &'t String)> {
     let mut seen = std::collections::HashSet::new();
     let all = hashes.iter().zip(texts);
     all.filter(|(hash, _)| !known.contains_key(*hash) && seen.insert(**hash))
@@ -111,7 +119,7 @@ fn list_missing<'t>(
 
 fn assemble_embedding(
     hashes: &[Hash],
-    known: &HashMap<Hash, Vec<f32>>,
+    known: &KnownVectors,
     input_tokens: Option<u64>,
 ) -> Result<Embedding, Error> {
     let vectors: Vec<Vec<f32>> = hashes.iter().filter_map(|hash| known.get(hash).cloned()).collect();
@@ -123,19 +131,15 @@ fn assemble_embedding(
     Ok(Embedding { vectors, dimension, input_tokens })
 }
 
-fn look_up(
-    tx: &mut Tx<'_>,
-    model: &str,
-    hashes: &[Hash],
-) -> Result<HashMap<Hash, Vec<f32>>, munshi_store::Error> {
+fn look_up(tx: &mut Tx<'_>, model: &str, hashes: &[Hash]) -> munshi_store::Result<KnownVectors> {
     let mut known = HashMap::new();
     for hash in hashes {
         let found = tx.optional(
             "SELECT vector FROM embedding_cache WHERE tenant_id = $1 AND model = $2 AND text_hash = $3",
             params![model, hash.as_slice()],
-            |row| row.get::<Vec<u8>>("vector"),
+            |row| row.get_sealed_bytes("vector", find_cell(model, hash)),
         )?;
-        if let Some(bytes) = found {
+        if let Some(bytes) = found.flatten() {
             known.insert(*hash, from_bytes(&bytes));
         }
     }
@@ -150,13 +154,20 @@ fn add(
     now: Timestamp,
 ) -> Result<(), munshi_store::Error> {
     let bytes: Vec<u8> = vector.iter().flat_map(|value| value.to_le_bytes()).collect();
+    let sealed = tx.seal_bytes(SealedBy::Tenant, find_cell(model, hash), &bytes)?;
     let dimension = i64::try_from(vector.len()).unwrap_or(i64::MAX);
     tx.execute(
         "INSERT INTO embedding_cache (tenant_id, model, text_hash, dimension, vector, made_at)
          VALUES ($1, $2, $3, $4, $5, $6) ON CONFLICT (tenant_id, model, text_hash) DO NOTHING",
-        params![model, hash.as_slice(), dimension, bytes, now],
+        params![model, hash.as_slice(), dimension, sealed, now],
     )?;
     Ok(())
+}
+
+/// Where the vector of a text is sealed.
+fn find_cell(model: &str, hash: &Hash) -> SealedCell {
+    let hash: String = hash.iter().map(|byte| format!("{byte:02x}")).collect();
+    VECTOR.cell(RowId::named(&[model, &hash]))
 }
 
 /// Lets go of all of a tenant's: whose texts they were, nobody can tell.

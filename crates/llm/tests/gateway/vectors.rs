@@ -7,9 +7,11 @@ use async_trait::async_trait;
 use munshi_llm::embeddings::EmbeddingCache;
 use munshi_llm::gateway::{CallBilling, Capability, ModelRoute};
 use munshi_llm::{ChatRequest, ChatStream, Embedding, ModelError, ModelTarget, Provider};
+use munshi_store::Tx;
 use munshi_test_support::models::ScriptedModel;
 use munshi_test_support::on_both_engines;
 use munshi_types::{SystemClock, TenantId};
+use sha2::{Digest, Sha256};
 
 use crate::gateway::scene::{Scene, down};
 
@@ -99,5 +101,27 @@ on_both_engines! {
         let second = scene.gateway.target("second").unwrap().clone();
         vectors.embed(&second, &texts(&["a"]), &account(mine)).await.unwrap();
         assert_eq!(model.asked.load(Ordering::SeqCst), 5, "another model's vectors are others");
+    }
+
+    async fn a_copy_of_the_database_confirms_no_guess(test: TestDb) {
+        let scene = Scene::of(Arc::new(ScriptedModel::default()), Arc::new(Lengths::default()));
+        let target = scene.gateway.target("first").unwrap().clone();
+        let vectors = EmbeddingCache::new(scene.gateway.clone(), test.db.clone(), Arc::new(SystemClock));
+        let mut hashes = Vec::new();
+        for name in ["mine", "theirs"] {
+            let tenant = test.add_tenant(name).await;
+            let account = CallBilling { tenant, ..scene.account() };
+            vectors.embed(&target, &texts(&["the rent of Ramesh is due"]), &account).await.unwrap();
+            let read = |tx: &mut Tx<'_>| {
+                let text = "SELECT text_hash, vector FROM embedding_cache WHERE tenant_id = $1";
+                tx.one(text, &[], |row| Ok((row.get::<Vec<u8>>(0)?, row.get::<Vec<u8>>(1)?)))
+            };
+            let (hash, vector) = test.db.read(tenant, read).await.unwrap();
+            assert_ne!(hash, Sha256::digest("the rent of Ramesh is due").to_vec());
+            let plain: Vec<u8> = [25.0_f32, 1.0].iter().flat_map(|value| value.to_le_bytes()).collect();
+            assert!(!vector.windows(plain.len()).any(|part| part == plain), "the vector leads back to its text");
+            hashes.push(hash);
+        }
+        assert_ne!(hashes[0], hashes[1], "by each tenant's own key");
     }
 }
