@@ -98,8 +98,9 @@ pub fn find_messages(tx: &mut Tx<'_>, recipient: Uuid, now: Timestamp) -> StoreR
 /// When the last consent for an address was taken back; none where none was, or one was given since.
 pub fn find_messages_withdrawal(tx: &mut Tx<'_>, recipient: Uuid) -> StoreResult<Option<Timestamp>> {
     let newest = tx.optional(
+        // Of two of one instant the one that holds is the newer: ids of one instant have no order.
         "SELECT withdrawn_at FROM consents WHERE tenant_id = $1 AND recipient = $2 AND purpose = 'messages'
-         ORDER BY given_at DESC, id DESC LIMIT 1",
+         ORDER BY given_at DESC, (withdrawn_at IS NULL) DESC, id DESC LIMIT 1",
         params![recipient],
         |row| row.get::<Option<Timestamp>>(0),
     )?;
