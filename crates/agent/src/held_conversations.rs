@@ -4,7 +4,9 @@
 use std::time::Duration;
 
 use munshi_conversations::human_requests::{self, NewHumanRequest};
-use munshi_conversations::session_waits::{self, DRAFT_KIND, HeldConversation, HeldDraft, HeldWait};
+use munshi_conversations::session_waits::{
+    self, DRAFT_KIND, HeldConversation, HeldDraft, HeldWait, HeldWork,
+};
 use munshi_conversations::sessions::{self, Session};
 use munshi_conversations::{Error, Result, holds, messages, unanswered_holds, unanswered_requests};
 use munshi_jobs::{Job, JobFailure, JobKind, JobLease, JobRegistry};
@@ -46,19 +48,22 @@ impl TurnEngine {
     /// Proposes an answer to what came, unless it was answered meanwhile. What comes while it is made has another made.
     async fn draft_for_colleague(&self, job: &Job) -> std::result::Result<(), JobFailure> {
         let (inner, held) = (&self.inner, job.read::<HeldConversation>()?);
-        let Some(rules) = inner.find_rules(job.tenant, held).await? else { return Ok(()) };
-        let Some((held, wait)) = inner.find_wait(job.tenant, held).await? else { return Ok(()) };
-        if !rules.escalation.held_drafts {
-            return Ok(());
-        }
-        let draft = match self.draft_reply(job.tenant, held.session).await? {
+        let wait = inner.find_wait(job.tenant, held).await?;
+        let said = wait.map(|wait| wait.messages);
+        let rules = inner.find_rules(job.tenant, held).await?;
+        let wants = rules.is_some_and(|rules| rules.escalation.held_drafts);
+        let Some(wait) = wait.filter(|_| wants) else {
+            return Ok(inner.end_held_job(job, held, (HeldWork::Draft, said)).await?);
+        };
+        let draft = match self.draft_reply(job.tenant, wait.session).await? {
             ReplyDraftOutcome::Written { text, after } => HeldDraft { text, after },
             // Whoever has it in hand may ask for one themselves, and is told why there is none.
             other => {
-                tracing::debug!(session = %held.session, ?other, "no draft for a held conversation");
-                return Ok(());
+                tracing::debug!(session = %wait.session, ?other, "no draft for a held conversation");
+                return Ok(inner.end_held_job(job, held, (HeldWork::Draft, said)).await?);
             }
         };
+        let held = HeldConversation { session: wait.session, ..held };
         let (queue, lease, now) = (inner.ingest_services.queue.clone(), job.lease, inner.clock.now());
         let keep = move |tx: &mut Tx<'_>| -> Result<()> {
             let Some(session) = sessions::find(tx, held.session)? else { return Ok(()) };
@@ -76,13 +81,18 @@ impl TurnEngine {
     /// Looks whether the team's time is over for whoever waits, and comes again when it will be.
     async fn look_at_hold(&self, job: &Job) -> std::result::Result<(), JobFailure> {
         let (inner, held) = (self.inner.clone(), job.read::<HeldConversation>()?);
-        let Some(rules) = inner.find_rules(job.tenant, held).await? else { return Ok(()) };
-        let Some(minutes) = rules.escalation.answer_within else { return Ok(()) };
-        let Some((held, _)) = inner.find_wait(job.tenant, held).await? else { return Ok(()) };
+        let said = inner.find_wait(job.tenant, held).await?.map(|wait| wait.messages);
+        let rules = inner.find_rules(job.tenant, held).await?;
+        let within = rules.as_ref().and_then(|rules| rules.escalation.answer_within);
+        let (Some(rules), Some(minutes)) = (rules, within) else {
+            return Ok(inner.end_held_job(job, held, (HeldWork::Look, said)).await?);
+        };
         let (lease, within, db) = (job.lease, MINUTE * u32::from(minutes), inner.db.clone());
         let look = move |tx: &mut Tx<'_>| -> Result<()> {
             let now = inner.clock.now();
-            let Some(wait) = session_waits::lock(tx, held)? else { return Ok(()) };
+            let (held, wait) = session_waits::lock(tx, held)?;
+            // Behind the session: whoever writes from here on finds no job under way, and has another one made.
+            let Some(wait) = wait else { return Ok(lease.complete(tx, now)?) };
             let due = wait.since.max(wait.held_at).plus(within);
             if now < due {
                 return look_again(tx, &inner, (lease, held), (due, now));
@@ -117,17 +127,24 @@ impl TurnEngineInner {
     }
 
     /// Who waits there for the colleague, in the session as it is by now.
-    async fn find_wait(
-        &self,
-        tenant: TenantId,
-        held: HeldConversation,
-    ) -> Result<Option<(HeldConversation, HeldWait)>> {
+    async fn find_wait(&self, tenant: TenantId, held: HeldConversation) -> Result<Option<HeldWait>> {
         let find = move |tx: &mut Tx<'_>| -> munshi_store::Result<_> {
             let Some(session) = sessions::find_current(tx, held.session)? else { return Ok(None) };
-            let held = HeldConversation { session: session.id, ..held };
-            Ok(session_waits::find(tx, held)?.map(|wait| (held, wait)))
+            session_waits::find(tx, HeldConversation { session: session.id, ..held })
         };
         Ok(self.db.read(tenant, find).await?)
+    }
+
+    /// Ends a job that found nothing to do; `work` is what it does, and how much had been said when it looked.
+    async fn end_held_job(
+        &self,
+        job: &Job,
+        held: HeldConversation,
+        work: (HeldWork, Option<i64>),
+    ) -> Result<()> {
+        let (lease, now, queue) = (job.lease, self.clock.now(), self.ingest_services.queue.clone());
+        let end = move |tx: &mut Tx<'_>| session_waits::end_job(tx, &queue, (lease, held), work, now);
+        self.db.write(job.tenant, end).await
     }
 
     /// Takes a conversation from a colleague who leaves somebody waiting: the visitor is told, it goes on by the rule of its team, and the

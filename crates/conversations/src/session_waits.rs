@@ -7,12 +7,12 @@
 use std::collections::BTreeMap;
 
 use munshi_identity::persons::seal_by_person;
-use munshi_jobs::{JobQueue, NewJob};
+use munshi_jobs::{JobLease, JobQueue, NewJob};
 use munshi_store::{JsonText, Result, Row, SealedColumn, Tx, params};
 use munshi_types::{HoldId, Id, PersonId, SessionId, Timestamp};
 use serde::{Deserialize, Serialize};
 
-use crate::sessions::Session;
+use crate::sessions::{self, Session};
 use crate::unanswered_holds;
 
 pub(crate) const DRAFT: SealedColumn = SealedColumn::new("sessions", "draft").forgotten_as_null();
@@ -33,6 +33,15 @@ impl HeldConversation {
     pub(crate) fn of(session: &Session) -> Option<Self> {
         session.hold.map(|hold| Self { session: session.id, hold: hold.id })
     }
+}
+
+/// What a job does for a conversation in somebody's hand.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum HeldWork {
+    /// Proposes an answer.
+    Draft,
+    /// Looks whether somebody is left waiting.
+    Look,
 }
 
 /// Somebody waits for the colleague who has their conversation in hand.
@@ -113,15 +122,42 @@ pub fn find(tx: &mut Tx<'_>, held: HeldConversation) -> Result<Option<HeldWait>>
     )
 }
 
-/// The same, which nobody changes until the transaction ends.
-pub fn lock(tx: &mut Tx<'_>, held: HeldConversation) -> Result<Option<HeldWait>> {
-    tx.optional(
-        "UPDATE sessions SET awaits_colleague = TRUE
-         WHERE tenant_id = $1 AND id = $2 AND hold_id = $3 AND awaits_colleague AND waiting_since IS NOT NULL
-         RETURNING id, held_by, held_at, waiting_since, messages",
-        params![held.session, held.hold],
-        read_wait,
-    )
+/// The same in the session as it is by now, in which nobody writes until the transaction ends.
+pub fn lock(tx: &mut Tx<'_>, held: HeldConversation) -> Result<(HeldConversation, Option<HeldWait>)> {
+    let mut held = held;
+    // Whoever waited for a merge finds what the session has become part of.
+    while let Some(session) = sessions::find_current(tx, held.session)? {
+        held.session = session.id;
+        let locked = tx.execute(
+            "UPDATE sessions SET awaits_colleague = awaits_colleague
+             WHERE tenant_id = $1 AND id = $2 AND merged_into IS NULL",
+            params![held.session],
+        )?;
+        if locked > 0 {
+            return Ok((held, find(tx, held)?));
+        }
+    }
+    Ok((held, None))
+}
+
+/// Ends a job that found nothing to do. Behind the session, as whoever stores a message: what comes from here on finds no job under way,
+/// and what came since the job looked, when so much had been `said` where somebody waited, has another one made.
+pub fn end_job(
+    tx: &mut Tx<'_>,
+    queue: &JobQueue,
+    (lease, held): (JobLease, HeldConversation),
+    (work, said): (HeldWork, Option<i64>),
+    now: Timestamp,
+) -> crate::Result<()> {
+    let (held, wait) = lock(tx, held)?;
+    lease.complete(tx, now)?;
+    if wait.is_none_or(|wait| Some(wait.messages) == said) {
+        return Ok(());
+    }
+    match work {
+        HeldWork::Draft => enqueue_draft(tx, queue, held, now),
+        HeldWork::Look => unanswered_holds::enqueue_look(tx, queue, held, now),
+    }
 }
 
 fn read_wait(row: &Row<'_>) -> Result<HeldWait> {

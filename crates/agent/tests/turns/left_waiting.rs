@@ -9,8 +9,8 @@ use munshi_conversations::sessions::{self, Session};
 use munshi_jobs::{JobRegistry, JobRunner, JobRunnerOptions};
 use munshi_store::Tx;
 use munshi_test_app::TenantFiles;
-use munshi_test_support::TestDb;
-use munshi_test_support::models::ScriptedTurn;
+use munshi_test_support::models::{ScriptGate, ScriptedTurn};
+use munshi_test_support::{TestDb, wait_until};
 use munshi_types::{SeededRandom, SessionId};
 
 use crate::turns::handoffs::add_teams;
@@ -74,6 +74,30 @@ on_both! {
         assert_eq!(find_draft(&shop, first.session).await, None);
         runner.drain().await.unwrap();
         assert_eq!(shop.model.requests().len(), 3);
+    }
+
+    async fn a_message_amid_a_draft_that_fails_has_another_made(test: TestDb) {
+        let gate = ScriptGate::default();
+        let script =
+            [ScriptedTurn::text("Hello."), ScriptedTurn::text(" ").with_gate(&gate), ScriptedTurn::text("At ten.")];
+        let shop = open(&test, script, "held_drafts = true\n").await;
+        let runner = runner(&shop);
+        let first = shop.say("1", "hello").await;
+        shop.outcome(&first).await;
+        take(&test, &shop, first.session, shop.owner).await;
+        shop.say("2", "when do you open?").await;
+        test.clock.advance(Duration::from_secs(2));
+        let meanwhile = async {
+            wait_until(async || shop.model.requests().len() == 2).await;
+            shop.say("3", "and on Sundays?").await;
+            gate.open();
+        };
+        let (drained, ()) = tokio::join!(runner.drain(), meanwhile);
+        drained.unwrap();
+        assert_eq!(find_draft(&shop, first.session).await, None, "the model had no words");
+        test.clock.advance(Duration::from_secs(2));
+        runner.drain().await.unwrap();
+        assert_eq!(find_draft(&shop, first.session).await, Some(("At ten.".to_owned(), 4)));
     }
 
     async fn a_team_that_wants_no_drafts_asks_no_model(test: TestDb) {

@@ -1,14 +1,18 @@
 //! Since when somebody waits for an answer, for whom, and what is proposed to whoever should give it.
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use munshi_conversations::holds::TakeOutcome;
 use munshi_conversations::linking::merge_threads;
-use munshi_conversations::session_waits::{self, HeldConversation, HeldDraft, SessionAttention};
-use munshi_conversations::{presence, sessions};
+use munshi_conversations::session_waits::{
+    self, DRAFT_KIND, HeldConversation, HeldDraft, HeldWork, SessionAttention,
+};
+use munshi_conversations::{presence, sessions, unanswered_holds};
 use munshi_identity::persons;
+use munshi_jobs::{JobFailure, JobKind, JobRegistry, JobRunner, JobRunnerOptions};
 use munshi_store::Tx;
-use munshi_types::{PersonId, SessionId, Timestamp};
+use munshi_types::{PersonId, SeededRandom, SessionId, Timestamp};
 
 use crate::rows::held_by_colleague::{
     MEERA, add_colleague, answered, ask_for_human, give_back, queue, take, write_as,
@@ -53,6 +57,31 @@ async fn keep(shop: &Shop, held: HeldConversation, text: &'static str, said: i64
 
 async fn draft(shop: &Shop, session: SessionId) -> Option<String> {
     shop.read(move |tx| session_waits::find_draft(tx, session)).await.map(|draft| draft.text)
+}
+
+/// Looks as the agent's job does, lets somebody write where `writes` says so, and ends with nothing done.
+fn run_idle_job(shop: &Arc<Shop>, work: HeldWork, writes: Option<&'static str>) -> JobRunner {
+    let (mut registry, shop_of_job) = (JobRegistry::default(), shop.clone());
+    let kind = match work {
+        HeldWork::Draft => DRAFT_KIND,
+        HeldWork::Look => unanswered_holds::KIND,
+    };
+    registry.add(JobKind::new(kind), move |job| {
+        let shop = shop_of_job.clone();
+        async move {
+            let held = job.read::<HeldConversation>()?;
+            let wait = shop.read(move |tx| session_waits::find(tx, held)).await;
+            if let Some(outside_id) = writes {
+                shop.say(MEERA, outside_id, "still there?").await;
+            }
+            let (queue, now, lease) = (queue(&shop), shop.now(), job.lease);
+            let work = (work, wait.map(|wait| wait.messages));
+            let end = move |tx: &mut Tx<'_>| session_waits::end_job(tx, &queue, (lease, held), work, now);
+            Ok::<_, JobFailure>(shop.test.db.write(shop.tenant, end).await?)
+        }
+    });
+    let (random, queue) = (Arc::new(SeededRandom::new(7)), queue(shop));
+    JobRunner::new(shop.test.db.clone(), &queue, random, registry, JobRunnerOptions::default())
 }
 
 fn later(shop: &Shop) {
@@ -168,6 +197,26 @@ tables! {
         let held = HeldConversation { session: said.session, ..held };
         let wait = shop.read(move |tx| session_waits::find(tx, held)).await.unwrap();
         assert_eq!(wait.colleague, kamal, "they wait for whoever has it");
+    }
+
+    async fn what_comes_while_a_job_finds_nothing_to_do_has_another(test: TestDb) {
+        let shop = Arc::new(Shop::open(test).await);
+        let (said, kamal) = (answered(&shop).await, add_colleague(&shop, "Kamal").await);
+        take(&shop, said.session, kamal).await;
+        for (work, name, first, between) in
+            [(HeldWork::Look, "look", "w2", "w3"), (HeldWork::Draft, "draft", "w4", "w5")]
+        {
+            shop.say(MEERA, first, "anybody?").await;
+            write_as(&shop, said.session, kamal, "here I am").await.unwrap();
+            assert_eq!(jobs(&shop, name).await, 1);
+            later(&shop);
+            run_idle_job(&shop, work, Some(between)).drain().await.unwrap();
+            assert_eq!(jobs(&shop, name).await, 1, "they are not left waiting for ever");
+            write_as(&shop, said.session, kamal, "as I said").await.unwrap();
+            later(&shop);
+            run_idle_job(&shop, work, None).drain().await.unwrap();
+            assert_eq!(jobs(&shop, name).await, 0, "nobody waits");
+        }
     }
 
     async fn another_queue_enqueues_nothing_twice(test: TestDb) {
