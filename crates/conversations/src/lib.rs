@@ -128,4 +128,5 @@ pub const MIGRATIONS: &[Migration] = &[
     migration!("0142_outbox_consents"),
     migration!("0144_reach_logins"),
     migration!("0152_outbox_parts"),
+    migration!("0180_outbox_reminders"),
 ];

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use munshi_store::{Result, Tx, params, tenants};
-use munshi_types::{MessageId, OutboundMessage, OutboundPurpose, PersonId, Timestamp};
+use munshi_types::{OutboundMessage, OutboundPurpose, PersonId, Timestamp};
 use uuid::Uuid;
 
 use super::opt_outs;
@@ -33,10 +33,10 @@ pub(super) fn load_facts(
         Some(recipient) => opt_outs::find_time(tx, recipient)?,
         None => None,
     };
-    let reminded_at = match (entry.purpose, entry.about) {
-        (OutboundPurpose::Reminder, Some(about)) => {
-            lock_about(tx, about)?;
-            find_last_reminder(tx, about, entry.message)?
+    let reminded_at = match entry.purpose {
+        OutboundPurpose::Reminder => {
+            lock_reminders(tx, entry)?;
+            find_last_reminder(tx, entry)?
         }
         _ => None,
     };
@@ -80,24 +80,43 @@ fn find_last_heard(
     )
 }
 
-/// Who wants to remind of one thing waits for others who do, such as by another address, until their transaction ends. SQLite has one
-/// writer. Behind the lane, and nothing is locked behind it.
-fn lock_about(tx: &mut Tx<'_>, about: Uuid) -> Result<()> {
+/// Who wants to remind of one thing, or at one address, waits for others who do, until their transaction ends. SQLite has one writer. Behind
+/// the lane, the smaller first, and nothing is locked behind them.
+fn lock_reminders(tx: &mut Tx<'_>, entry: &LaneEntry) -> Result<()> {
     if tx.engine() == "postgres" {
         let lock =
             "SELECT 1 FROM pg_advisory_xact_lock(uuid_hash_extended($2, 19)) WHERE $1::uuid IS NOT NULL";
-        tx.send(lock, params![about])?;
+        let mut keys: Vec<Uuid> = entry.about.into_iter().chain(entry.recipient).collect();
+        keys.sort();
+        for key in keys {
+            tx.send(lock, params![key])?;
+        }
     }
     Ok(())
 }
 
-/// When somebody was reminded of the same thing, or may have been: from when on it was being sent, not from when it was written.
-fn find_last_reminder(tx: &mut Tx<'_>, about: Uuid, than: MessageId) -> Result<Option<Timestamp>> {
-    tx.one(
-        "SELECT MAX(COALESCE(sent_at, sending_at, made_at)) FROM outbox
-         WHERE tenant_id = $1 AND about = $2 AND message_id <> $3 AND purpose = 'reminder'
-           AND (state IN ('sending', 'sent', 'unknown') OR (state = 'cancelled' AND sending_at IS NOT NULL))",
-        params![about, than],
-        |row| row.get(0),
-    )
+/// When somebody was reminded of the same thing, or at the same address, or may have been: from when on it was being sent, not from when it was
+/// written.
+fn find_last_reminder(tx: &mut Tx<'_>, entry: &LaneEntry) -> Result<Option<Timestamp>> {
+    let of_this = match entry.about {
+        Some(about) => tx.one(
+            "SELECT MAX(COALESCE(sent_at, sending_at, made_at)) FROM outbox
+             WHERE tenant_id = $1 AND about = $2 AND message_id <> $3 AND purpose = 'reminder'
+               AND (state IN ('sending', 'sent', 'unknown') OR (state = 'cancelled' AND sending_at IS NOT NULL))",
+            params![about, entry.message],
+            |row| row.get::<Option<Timestamp>>(0),
+        )?,
+        None => None,
+    };
+    let there = match entry.recipient {
+        Some(recipient) => tx.one(
+            "SELECT MAX(COALESCE(sent_at, sending_at, made_at)) FROM outbox
+             WHERE tenant_id = $1 AND recipient = $2 AND message_id <> $3 AND purpose = 'reminder'
+               AND (state IN ('sending', 'sent', 'unknown') OR (state = 'cancelled' AND sending_at IS NOT NULL))",
+            params![recipient, entry.message],
+            |row| row.get::<Option<Timestamp>>(0),
+        )?,
+        None => None,
+    };
+    Ok(of_this.max(there))
 }

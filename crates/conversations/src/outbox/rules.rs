@@ -17,7 +17,7 @@ pub const JUST_WROTE: Duration = Duration::from_secs(3600);
 /// So long what a colleague writes answers who has opted out and wrote again.
 const ANSWERED: Duration = Duration::from_secs(24 * 3600);
 
-/// Nobody is reminded of one thing sooner than so long after the last time.
+/// Nobody is reminded of one thing, or at one address, sooner than so long after the last time.
 pub const BETWEEN_REMINDERS: Duration = Duration::from_secs(3 * 24 * 3600);
 
 /// All that the rules look at.
@@ -32,7 +32,7 @@ pub struct OutboundFacts {
     pub heard_at: Option<Timestamp>,
     /// When the recipient asked to be sent nothing but answers.
     pub opted_out_at: Option<Timestamp>,
-    /// When somebody was last reminded of the same thing.
+    /// When somebody was last reminded of the same thing, or at the same address.
     pub reminded_at: Option<Timestamp>,
     /// How long after the recipient's last message the channel takes our own words; none where it always does.
     pub window: Option<ReplyWindow>,
@@ -69,7 +69,7 @@ impl fmt::Display for OutboundRefusal {
         match self {
             Self::OptedOut => f.write_str("the recipient asked to be sent nothing but answers"),
             Self::RemindedAt(at) => {
-                write!(f, "the recipient was reminded of this at {at}; wait three days between reminders")
+                write!(f, "the recipient was reminded at {at}; wait three days between reminders")
             }
             Self::OutsideWindow => f.write_str(
                 "the recipient has not written on this channel lately, and it takes only approved templates then",
