@@ -31,7 +31,7 @@ pub struct Session {
     /// The last one somebody wrote on.
     pub channel: Channel,
     pub language: Option<LanguageCode>,
-    /// Where something goes that nobody waits for.
+    /// Where something goes that nobody waits for: where its person wrote last. None where that was a page or an API key.
     #[serde(skip)]
     pub reply_to: Option<ReplyAddress>,
     /// How much was said, and the number of the last of it.
@@ -256,19 +256,19 @@ pub(crate) fn upsert(tx: &mut Tx<'_>, id: SessionId, arrival: &MessageArrival<'_
     store_reply_address(tx, session, arrival)
 }
 
-/// Keeps where a message came from, if that is new. Apart from the arrival, since what is sealed is bound to its row, and
-/// which row that is only the arrival says.
+/// Keeps where a message came from, if that is new: one from a web page or an API key came from no address, and nothing is sent after it.
+/// Apart from the arrival, since what is sealed is bound to its row, and which row that is only the arrival says.
 fn store_reply_address(tx: &mut Tx<'_>, session: Session, arrival: &MessageArrival<'_>) -> Result<Session> {
-    let Some(new) = arrival.reply_to.filter(|new| session.reply_to.as_ref() != Some(*new)) else {
+    if session.reply_to.as_ref() == arrival.reply_to {
         return Ok(session);
-    };
+    }
     let by = seal_by_person(tx, session.person)?;
-    let sealed = tx.seal_json(by, REPLY_TO.cell(session.id), new)?;
+    let sealed = seal_optional_json(tx, by, REPLY_TO.cell(session.id), arrival.reply_to)?;
     tx.send(
         "UPDATE sessions SET reply_to = $3 WHERE tenant_id = $1 AND id = $2",
         params![session.id, sealed],
     )?;
-    Ok(Session { reply_to: Some(new.clone()), ..session })
+    Ok(Session { reply_to: arrival.reply_to.cloned(), ..session })
 }
 
 /// What a reply needs to know of the session it was numbered in.

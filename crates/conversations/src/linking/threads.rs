@@ -78,6 +78,8 @@ fn reassign_session(tx: &mut Tx<'_>, session: SessionId, to: PersonId, now: Time
 }
 
 fn join(tx: &mut Tx<'_>, gone: &Session, stays: &Session, now: Timestamp) -> Result<()> {
+    // Before their messages are one thread's.
+    let written = find_last_written(tx, gone, stays)?;
     let uncovered = first_uncovered(tx, gone, stays)?;
     let said = gone.messages + stays.messages;
     let archived = said - renumber(tx, gone.id, stays.id)?;
@@ -89,10 +91,10 @@ fn join(tx: &mut Tx<'_>, gone: &Session, stays: &Session, now: Timestamp) -> Res
     };
     // What was said last says most about how to go on.
     let newer = if gone.last_at > stays.last_at { gone } else { stays };
-    let knows = seal_joined(tx, gone, stays, newer)?;
+    let knows = seal_joined(tx, (gone, stays), (newer, written))?;
     tx.execute(
         "UPDATE sessions SET messages = $3, summary = $4, summarised = $5, channel = $6,
-                language = coalesce($7, language), reply_to = coalesce(reply_to, $8), last_at = $9,
+                language = coalesce($7, language), reply_to = $8, last_at = $9,
                 tainted = tainted | $10, aside = $11, aside_tainted = aside_tainted | $12, active = $13, handoff_id = $14,
                 changed_at = $15, renumbered = renumbered + 1
          WHERE tenant_id = $1 AND id = $2",
@@ -101,7 +103,7 @@ fn join(tx: &mut Tx<'_>, gone: &Session, stays: &Session, now: Timestamp) -> Res
             said,
             knows.summary,
             covered.clamp(0, said),
-            newer.channel.as_str(),
+            written.channel.as_str(),
             newer.language.as_ref().map(munshi_types::tier::LanguageCode::as_str),
             knows.reply_to,
             newer.last_at.max(now),
@@ -133,9 +135,8 @@ struct JoinedColumns {
 
 fn seal_joined(
     tx: &mut Tx<'_>,
-    gone: &Session,
-    stays: &Session,
-    newer: &Session,
+    (gone, stays): (&Session, &Session),
+    (newer, written): (&Session, &Session),
 ) -> munshi_store::Result<JoinedColumns> {
     let by = seal_by_person(tx, stays.person)?;
     let summary = join_summaries(gone, stays, |session| &session.summary);
@@ -143,8 +144,29 @@ fn seal_joined(
     Ok(JoinedColumns {
         summary: seal_optional(tx, by, SUMMARY.cell(stays.id), summary.as_deref())?,
         tainted_summary: seal_optional(tx, by, ASIDE.cell(stays.id), tainted.as_deref())?,
-        reply_to: seal_optional_json(tx, by, REPLY_TO.cell(stays.id), gone.reply_to.as_ref())?,
+        reply_to: seal_optional_json(tx, by, REPLY_TO.cell(stays.id), written.reply_to.as_ref())?,
         active: seal_optional_json(tx, by, ACTIVE.cell(stays.id), newer.active.as_ref())?,
+    })
+}
+
+/// In which of the two their person wrote last: there they are now. What was archived is older than what was not.
+fn find_last_written<'s>(
+    tx: &mut Tx<'_>,
+    gone: &'s Session,
+    stays: &'s Session,
+) -> munshi_store::Result<&'s Session> {
+    let mut find = |session: &Session| {
+        tx.one(
+            "SELECT MAX(said_at) FROM messages WHERE tenant_id = $1 AND session_id = $2 AND speaker = 'person'",
+            params![session.id],
+            |row| row.get::<Option<Timestamp>>(0),
+        )
+    };
+    let wrote = (find(gone)?, find(stays)?);
+    Ok(match wrote {
+        (None, None) if gone.last_at > stays.last_at => gone,
+        (of_gone, of_stays) if of_gone > of_stays => gone,
+        _ => stays,
     })
 }
 

@@ -34,6 +34,7 @@ mod reached;
 mod reached_by_nodes;
 mod reached_logins;
 mod sealed;
+mod reply_addresses;
 mod search_filling;
 mod searched;
 mod session_waits;
