@@ -36,11 +36,43 @@ pub(crate) struct ClaimRequest {
     pub(crate) kinds: Vec<(String, usize)>,
     /// How many of these in all.
     pub(crate) slots: usize,
-    /// Kinds that take no worker, and how many of each there is room for.
-    pub(crate) beside: Vec<(String, usize)>,
+    /// Kinds that take no worker.
+    pub(crate) beside: Vec<BesideRoom>,
     pub(crate) worker: String,
     pub(crate) lease: LeaseId,
     pub(crate) until: Timestamp,
+}
+
+/// A kind that takes no worker, and how much of it there is room for.
+pub(crate) struct BesideRoom {
+    pub(crate) kind: String,
+    pub(crate) room: usize,
+    /// At most so many of one tenant,
+    pub(crate) tenant_share: usize,
+    /// of which it has these.
+    pub(crate) busy: HashMap<TenantId, usize>,
+}
+
+/// How many more of a kind a tenant may have.
+struct TenantRoom {
+    share: usize,
+    busy: HashMap<TenantId, usize>,
+}
+
+impl TenantRoom {
+    fn unlimited() -> Self {
+        Self { share: usize::MAX, busy: HashMap::new() }
+    }
+
+    fn free_for(&self, tenant: TenantId) -> usize {
+        self.share.saturating_sub(self.busy.get(&tenant).copied().unwrap_or_default())
+    }
+
+    fn take(&mut self, claimed: &[Job]) {
+        for job in claimed.iter().filter(|_| self.share < usize::MAX) {
+            *self.busy.entry(job.tenant).or_default() += 1;
+        }
+    }
 }
 
 /// Claims up to `wanted.slots` jobs, beside those that take no worker, and moves the turns on.
@@ -80,13 +112,14 @@ fn claim_beside(
     turns: &mut ClaimRotation,
 ) -> Result<Vec<Job>> {
     let mut claimed = Vec::new();
-    for (kind, room) in &wanted.beside {
+    for BesideRoom { kind, room, tenant_share, busy } in &wanted.beside {
         let mut left = *room;
+        let mut tenants = TenantRoom { share: *tenant_share, busy: busy.clone() };
         for priority in Priority::ALL {
             let has_work =
                 ready.iter().any(|work| work.kind == *kind && work.priority_rank == priority.rank());
             if has_work && left > 0 {
-                let taken = claim_for_kind(tx, wanted, kind, priority, left, turns)?;
+                let taken = claim_for_kind(tx, wanted, (kind, priority), (left, &mut tenants), turns)?;
                 left = left.saturating_sub(taken.len());
                 claimed.extend(taken);
             }
@@ -153,7 +186,8 @@ fn claim_priority(
         let share = (left / open).max(1);
         for ((kind, room), open) in kinds.iter_mut().zip(&mut asked).filter(|(_, open)| **open) {
             let limit = share.min(**room).min(wanted.slots.saturating_sub(claimed.len()));
-            let taken = claim_for_kind(tx, wanted, kind, priority, limit, turns)?;
+            let of_tenants = &mut TenantRoom::unlimited();
+            let taken = claim_for_kind(tx, wanted, (kind, priority), (limit, of_tenants), turns)?;
             **room -= taken.len().min(**room);
             *open = limit > 0 && taken.len() == limit;
             claimed.extend(taken);
@@ -165,9 +199,8 @@ fn claim_priority(
 fn claim_for_kind(
     tx: &mut PlatformTx<'_>,
     wanted: &ClaimRequest,
-    kind: &str,
-    priority: Priority,
-    free: usize,
+    (kind, priority): (&str, Priority),
+    (free, tenants): (usize, &mut TenantRoom),
     turns: &mut ClaimRotation,
 ) -> Result<Vec<Job>> {
     let key = (kind.to_owned(), priority);
@@ -180,19 +213,22 @@ fn claim_for_kind(
         let circle = list_next_tenants(tx, kind, priority, turns.tenants.get(&key).copied(), look)?;
         let is_whole = circle.len() < look;
         // Those who may have work done, as many as there is room for.
-        let active: Vec<TenantId> =
-            circle.iter().filter(|(_, active)| *active).map(|(id, _)| *id).take(left).collect();
+        let may = |id: &TenantId| tenants.free_for(*id) > 0;
+        let active = circle.iter().filter(|(id, active)| *active && may(id)).map(|(id, _)| *id);
+        let active: Vec<TenantId> = active.take(left).collect();
         let Some(last) = active.last().copied().or_else(|| circle.last().map(|(id, _)| *id)) else { break };
         let is_fresh = circle.iter().fold(false, |fresh, (id, _)| passed_by.insert(*id) || fresh);
         turns.tenants.insert(key.clone(), last);
         paused_step =
             if active.is_empty() { (look * 4).clamp(*PAUSED_STEP.start(), *PAUSED_STEP.end()) } else { 0 };
-        let share = (left / active.len().max(1)).max(1);
+        let least = active.iter().map(|id| tenants.free_for(*id)).min().unwrap_or_default();
+        let share = (left / active.len().max(1)).max(1).min(least);
         let taken = claim_for_tenants(tx, wanted, kind, priority, &active, share)?;
         // On Postgres, rows that another node is just claiming are passed by once, as paused tenants are.
         if taken.is_empty() && (is_whole || !is_fresh) {
             break;
         }
+        tenants.take(&taken);
         claimed.extend(taken);
     }
     Ok(claimed)

@@ -20,6 +20,7 @@ pub struct JobKind {
     name: &'static str,
     limit: usize,
     is_beside: bool,
+    tenant_share: usize,
     backoff: Backoff,
 }
 
@@ -29,7 +30,7 @@ impl JobKind {
             first: std::time::Duration::from_secs(5),
             longest: std::time::Duration::from_secs(3600),
         };
-        Self { name, limit: usize::MAX, is_beside: false, backoff }
+        Self { name, limit: usize::MAX, is_beside: false, tenant_share: usize::MAX, backoff }
     }
 
     pub const fn name(&self) -> &'static str {
@@ -45,6 +46,11 @@ impl JobKind {
     /// server.
     pub const fn beside_workers(self, limit: usize) -> Self {
         Self { limit, is_beside: true, ..self }
+    }
+
+    /// Of those that take no worker, at most this many of one tenant: its slow servers hold up no other tenant's work.
+    pub const fn tenant_share(self, tenant_share: usize) -> Self {
+        Self { tenant_share, ..self }
     }
 
     pub const fn backoff(self, backoff: Backoff) -> Self {
@@ -64,6 +70,7 @@ pub(crate) struct JobHandlerEntry {
     pub(crate) limit: usize,
     /// It takes no worker.
     pub(crate) is_beside: bool,
+    pub(crate) tenant_share: usize,
     pub(crate) backoff: Backoff,
     pub(crate) handler: JobHandler,
 }
@@ -78,8 +85,8 @@ impl JobRegistry {
         R: Future<Output = Result<(), JobFailure>> + Send + 'static,
     {
         let handler: JobHandler = Arc::new(move |job| handler(job).boxed());
-        let JobKind { name, limit, is_beside, backoff } = kind;
-        self.kinds.insert(name, JobHandlerEntry { limit, is_beside, backoff, handler });
+        let JobKind { name, limit, is_beside, tenant_share, backoff } = kind;
+        self.kinds.insert(name, JobHandlerEntry { limit, is_beside, tenant_share, backoff, handler });
     }
 
     pub fn has_kind(&self, kind: &str) -> bool {

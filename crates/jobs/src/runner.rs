@@ -11,7 +11,7 @@ use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
 use crate::JOBS;
-use crate::claim::{ClaimRequest, ClaimRotation, claim};
+use crate::claim::{BesideRoom, ClaimRequest, ClaimRotation, claim};
 use crate::error::{Error, Result};
 use crate::job::Job;
 use crate::job_task::{self, JobTaskContext};
@@ -257,16 +257,22 @@ impl JobRunner {
         let beside = self.registry.iter().filter(|(_, entry)| entry.is_beside);
         let without_worker: usize = beside.map(|(kind, _)| busy(kind)).sum();
         let slots = self.options.workers.saturating_sub(total.saturating_sub(without_worker));
-        let list_free = |is_beside: bool| -> Vec<(String, usize)> {
-            let most = if is_beside { usize::MAX } else { slots };
-            self.registry
-                .iter()
-                .filter(|(_, entry)| entry.is_beside == is_beside)
-                .map(|(kind, entry)| (kind.to_owned(), entry.limit.saturating_sub(busy(kind)).min(most)))
-                .filter(|(_, free)| *free > 0)
-                .collect()
+        let with_room = |is_beside: bool| {
+            let entries = self.registry.iter().filter(move |(_, entry)| entry.is_beside == is_beside);
+            let free = entries.map(|(kind, entry)| (kind, entry, entry.limit.saturating_sub(busy(kind))));
+            free.filter(|(_, _, room)| *room > 0)
         };
-        let (kinds, beside) = (list_free(false), list_free(true));
+        let kinds: Vec<(String, usize)> = match slots {
+            0 => Vec::new(),
+            slots => with_room(false).map(|(kind, _, room)| (kind.to_owned(), room.min(slots))).collect(),
+        };
+        let beside = with_room(true).map(|(kind, entry, room)| BesideRoom {
+            kind: kind.to_owned(),
+            room,
+            tenant_share: entry.tenant_share,
+            busy: self.running.counts_of_tenants(kind),
+        });
+        let beside: Vec<BesideRoom> = beside.collect();
         if kinds.is_empty() && beside.is_empty() {
             return None;
         }

@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+use munshi_types::TenantId;
 use tokio_util::sync::CancellationToken;
 
 use crate::job::Job;
@@ -26,6 +27,15 @@ impl RunningJobs {
 
     pub(crate) fn remove(&self, lease: JobLease) {
         self.lock().remove(&lease);
+    }
+
+    /// How many of a kind each tenant has.
+    pub(crate) fn counts_of_tenants(&self, kind: &str) -> HashMap<TenantId, usize> {
+        let mut counts = HashMap::new();
+        for (lease, _) in self.lock().iter().filter(|(_, flight)| flight.kind == kind) {
+            *counts.entry(lease.tenant).or_insert(0) += 1;
+        }
+        counts
     }
 
     /// How many of each kind, and in all.

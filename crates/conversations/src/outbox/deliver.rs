@@ -38,16 +38,18 @@ pub struct OutboxDeliverer {
     pub senders: Arc<dyn SenderDirectory>,
 }
 
-/// So many are sent at once on a node, beside its workers: slow servers hold up no other work, and those of a few tenants no other
-/// tenant's mail.
-const AT_ONCE: usize = 16;
+/// So many are sent at once on a node, beside its workers: slow servers hold up no other work. Waiting for one holds no thread.
+const AT_ONCE: usize = 96;
+/// So many of them are one tenant's: the slow servers of a few hold up no other's mail.
+const AT_ONCE_OF_TENANT: usize = 12;
 
 type FoundSender = Result<Arc<dyn ChannelSender>, SendFault>;
 
 impl OutboxDeliverer {
     pub fn install(&self, registry: &mut JobRegistry) {
         let deliverer = self.clone();
-        registry.add(JobKind::new(KIND).beside_workers(AT_ONCE).backoff(BACKOFF), move |job| {
+        let kind = JobKind::new(KIND).beside_workers(AT_ONCE).tenant_share(AT_ONCE_OF_TENANT);
+        registry.add(kind.backoff(BACKOFF), move |job| {
             let deliverer = deliverer.clone();
             async move { deliverer.deliver(&job).await }
         });

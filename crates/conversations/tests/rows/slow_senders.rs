@@ -4,13 +4,14 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use munshi_conversations::outbox::{
-    self, ChannelSender, FixedSenders, NewNotice, OutboxDeliverer, SendFault, SendIdempotency, SendReceipt,
+    self, ChannelSender, FixedSenders, NewNotice, OutboxDeliverer, OutboxState, SendFault, SendIdempotency,
+    SendReceipt,
 };
 use munshi_jobs::{JobFailure, JobKind, JobRegistry, JobRunner, JobRunnerOptions, NewJob};
 use munshi_store::Tx;
 use munshi_test_support::wait_until;
 use munshi_types::tier::Channel;
-use munshi_types::{OutboundMessage, OutboundPurpose, ReplyAddress, SeededRandom};
+use munshi_types::{MessageId, OutboundMessage, OutboundPurpose, ReplyAddress, SeededRandom, TenantId};
 use serde_json::json;
 use tokio::sync::Semaphore;
 use tokio::task::JoinSet;
@@ -33,7 +34,10 @@ impl ChannelSender for SilentChannel {
         SendIdempotency::Once
     }
 
-    async fn send(&self, _: &OutboundMessage) -> Result<SendReceipt, SendFault> {
+    async fn send(&self, outbound: &OutboundMessage) -> Result<SendReceipt, SendFault> {
+        if outbound.to.address.starts_with("quick") {
+            return Ok(SendReceipt::default());
+        }
         self.asked.fetch_add(1, Ordering::SeqCst);
         self.gate.acquire().await.unwrap().forget();
         Ok(SendReceipt::default())
@@ -42,16 +46,31 @@ impl ChannelSender for SilentChannel {
 
 /// Writes down a notice to an address of its own.
 async fn send(shop: &Shop, number: usize) {
-    let to = ReplyAddress::new(Channel::Email, format!("meera{number}@example.org"));
+    send_to(shop, shop.tenant, format!("meera{number}@example.org")).await;
+}
+
+async fn send_to(shop: &Shop, tenant: TenantId, address: String) -> MessageId {
+    let to = ReplyAddress::new(Channel::Email, address);
     let outbound = OutboundMessage {
         purpose: OutboundPurpose::Notice,
         ..OutboundMessage::new(shop.test.ids.next(), to, "We have moved".to_owned())
     };
     let notice =
         NewNotice { outbound, person: None, subject: None, binding: None, about: None, not_before: None };
-    let (queue, now) = (shop.desk.queue.clone(), shop.now());
+    let (queue, now, message) = (shop.desk.queue.clone(), shop.now(), notice.outbound.id);
     let unit = move |tx: &mut Tx<'_>| outbox::enqueue_notice(tx, &queue, &notice, now);
-    shop.test.db.write(shop.tenant, unit).await.unwrap();
+    shop.test.db.write(tenant, unit).await.unwrap();
+    message
+}
+
+fn build_deliverer(shop: &Shop, channel: &Arc<SilentChannel>) -> OutboxDeliverer {
+    OutboxDeliverer {
+        db: shop.test.db.clone(),
+        queue: shop.desk.queue.clone(),
+        clock: shop.test.clock.clone(),
+        ids: shop.test.ids.clone(),
+        senders: Arc::new(FixedSenders::new([channel.clone() as Arc<dyn ChannelSender>])),
+    }
 }
 
 tables! {
@@ -59,16 +78,10 @@ tables! {
         let shop = Shop::open(test).await;
         let channel = Arc::new(SilentChannel { asked: AtomicUsize::new(0), gate: Semaphore::new(0) });
         let options = JobRunnerOptions::default();
-        // More than are sent at once, of which there are more than workers.
-        let (at_once, all) = (16, 20);
+        // More than are sent of one tenant at once, of which there are more than workers.
+        let (at_once, all) = (12, 20);
         assert!(options.workers < at_once);
-        let deliverer = OutboxDeliverer {
-            db: shop.test.db.clone(),
-            queue: shop.desk.queue.clone(),
-            clock: shop.test.clock.clone(),
-            ids: shop.test.ids.clone(),
-            senders: Arc::new(FixedSenders::new([channel.clone() as Arc<dyn ChannelSender>])),
-        };
+        let deliverer = build_deliverer(&shop, &channel);
         let (mut registry, noted) = (JobRegistry::default(), Arc::new(AtomicUsize::new(0)));
         deliverer.install(&mut registry);
         let counter = noted.clone();
@@ -94,5 +107,30 @@ tables! {
         channel.gate.add_permits(all);
         running.join_next().await.unwrap().unwrap();
         assert_eq!(channel.asked.load(Ordering::SeqCst), all, "each is sent once it can be");
+    }
+
+    async fn six_tenants_whose_servers_are_slow_hold_up_no_seventh(test: TestDb) {
+        let shop = Shop::open(test).await;
+        let channel = Arc::new(SilentChannel { asked: AtomicUsize::new(0), gate: Semaphore::new(0) });
+        let mut registry = JobRegistry::default();
+        build_deliverer(&shop, &channel).install(&mut registry);
+        for name in ["one", "two", "three", "four", "five", "six"] {
+            let tenant = shop.test.add_tenant(name).await;
+            for number in 0..13 {
+                send_to(&shop, tenant, format!("slow{number}@example.org")).await;
+            }
+        }
+        let (random, options) = (Arc::new(SeededRandom::new(7)), JobRunnerOptions::default());
+        let runner = JobRunner::new(shop.test.db.clone(), &shop.desk.queue, random, registry, options);
+        let mut running = JoinSet::new();
+        running.spawn(async move { runner.run(Default::default()).await });
+        wait_until(async || channel.asked.load(Ordering::SeqCst) == 6 * 12).await;
+        let message = send_to(&shop, shop.tenant, "quick@example.org".to_owned()).await;
+        let state = async || shop.read(move |tx| outbox::find(tx, message)).await.unwrap().state;
+        wait_until(async || state().await == OutboxState::Sent).await;
+        assert_eq!(channel.asked.load(Ordering::SeqCst), 6 * 12, "and nobody has more than their share");
+        channel.gate.add_permits(6 * 13);
+        wait_until(async || channel.asked.load(Ordering::SeqCst) == 6 * 13).await;
+        running.shutdown().await;
     }
 }
