@@ -96,7 +96,7 @@ fn list_messages(tx: &mut Tx<'_>, person: PersonId, after: Uuid, limit: u32) -> 
 fn erase_messages(tx: &mut Tx<'_>, messages: &[Uuid]) -> Result<u64> {
     // First: see the index's own rule.
     munshi_index::remove(tx, messages)?;
-    outbox::delete_unknown_alerts(tx, messages)?;
+    outbox::delete_delivery_alerts(tx, messages)?;
     let mut erased = 0;
     for &id in messages {
         munshi_blobs::release(tx, BlobHolder::Message(MessageId::from_uuid(id)))?;

@@ -5,10 +5,10 @@ use munshi_store::{Tx, params};
 use munshi_types::{IdGenerator, MessageId, OutboundMessage, Timestamp};
 use uuid::Uuid;
 
+use super::delivery_alerts;
 use super::delivery_job::{enqueue_head, enqueue_job};
 use super::queue;
 use super::rows::{self, OutboxState, OutboxView};
-use super::unknown_alerts;
 use crate::error::Result;
 
 /// Whether somebody has said that a message may arrive twice.
@@ -127,8 +127,6 @@ fn lock(tx: &mut Tx<'_>, message: MessageId) -> Result<Option<(OutboxView, Uuid)
 /// Nobody has to look after it any more.
 fn finish(tx: &mut Tx<'_>, wish: &OutboxWish<'_>, before: &OutboxView) -> Result<OutboxChange> {
     let after = rows::find(tx, wish.message)?;
-    if before.state == OutboxState::Unknown {
-        unknown_alerts::clear(tx, wish.message, (wish.ids, wish.now))?;
-    }
+    delivery_alerts::clear(tx, (wish.message, before.state), (wish.ids, wish.now))?;
     Ok(after.map_or(OutboxChange::Missing, |after| OutboxChange::Done(Box::new(after))))
 }

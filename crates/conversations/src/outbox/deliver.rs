@@ -16,7 +16,7 @@ use super::rows::{self, OutboxState};
 use super::settle::{DeliveryEnding, log_outcome, redact_reason};
 use super::{
     ChannelSender, DeliveryCertainty, SendFault, SendIdempotency, SendReceipt, SendRetryability,
-    SenderDirectory, SenderRoute,
+    SenderDirectory, SenderRoute, delivery_alerts,
 };
 use crate::error::{Error, Result};
 
@@ -136,6 +136,7 @@ impl OutboxDeliverer {
         sender: &FoundSender,
     ) -> Result<Claim> {
         let (lease, now, queue) = (job.lease, self.clock.now(), self.queue.clone());
+        let ids = self.ids.clone();
         let claiming = ClaimingJob { id: job.id, at, now };
         let (outbound, sender) = (outbound.clone(), SenderFacts::of(sender));
         self.db
@@ -145,6 +146,10 @@ impl OutboxDeliverer {
                 let claimed = claim(tx, &queue, claiming, &outbound, &sender)?;
                 if matches!(claimed, Claim::Nothing | Claim::Refused(_)) {
                     lease.complete(tx, now)?;
+                }
+                if let Claim::Refused(_) = claimed {
+                    let person = rows::find(tx, outbound.id)?.and_then(|row| row.person);
+                    delivery_alerts::raise(tx, &outbound, (person, OutboxState::Failed), (&ids, now))?;
                 }
                 Ok(claimed)
             })

@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use uuid::Uuid;
 
 use super::rows::BODY;
-use super::{rows, unknown_alerts};
+use super::{delivery_alerts, rows};
 use crate::sealing::seal_by_owner;
 
 pub(crate) const NOTICE_DATA: PersonalData =
@@ -59,7 +59,7 @@ fn show(tx: &mut Tx<'_>, id: Uuid) -> Result<Option<Value>> {
 
 /// What waits behind one of them goes when its job comes and finds nothing.
 fn erase(tx: &mut Tx<'_>, messages: &[Uuid]) -> Result<u64> {
-    unknown_alerts::delete(tx, messages)?;
+    delivery_alerts::delete(tx, messages)?;
     let mut erased = 0;
     for message in messages {
         erased +=
@@ -94,7 +94,7 @@ pub fn expire_notices(tx: &mut Tx<'_>, before: Timestamp, limit: u32) -> Result<
 
 /// One that somebody sends again this moment stays.
 fn erase_settled(tx: &mut Tx<'_>, messages: &[Uuid]) -> Result<u64> {
-    unknown_alerts::delete(tx, messages)?;
+    delivery_alerts::delete(tx, messages)?;
     let mut erased = 0;
     for message in messages {
         erased += tx.execute(

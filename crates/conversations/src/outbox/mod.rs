@@ -10,13 +10,14 @@
 //!   `settle`: how it ended
 //! - [`rules`]: quiet hours, opting out, reminders, a channel's window; [`opt_outs`]: who wrote STOP
 //! - `senders`: the ways out; `receipts`: what a channel says afterwards
-//! - `administration`: sending again, taking back; `unknown_alerts`: what the owner is told; `erasure`: whose it is
+//! - `administration`: sending again, taking back; `delivery_alerts`: what the owner is told; `erasure`: whose it is
 //!
 //! To add a way out, implement [`ChannelSender`] and let the [`SenderDirectory`] that the engine has find it.
 
 mod administration;
 mod claim;
 mod deliver;
+mod delivery_alerts;
 mod delivery_job;
 mod entry;
 mod erasure;
@@ -29,7 +30,6 @@ mod rows;
 pub mod rules;
 mod senders;
 mod settle;
-mod unknown_alerts;
 
 pub use administration::{DuplicateConsent, OutboxChange, OutboxWish, cancel, retry};
 pub use deliver::OutboxDeliverer;
@@ -37,7 +37,7 @@ pub use delivery_job::{KIND, TRIES};
 pub use entry::{NewNotice, ReplyPlace, enqueue, enqueue_notice};
 pub use receipts::{DeliveryReceipt, ReceiptContext, record_receipt, record_receipt_of};
 pub use rows::{
-    OUTSIDE_ID, OutboxHold, OutboxState, OutboxView, find, find_body, list_in_state, list_unsent,
+    OUTSIDE_ID, OutboxHold, OutboxState, OutboxView, find, find_body, has_failed, list_in_state, list_unsent,
     list_unsent_of_session,
 };
 pub use senders::{
@@ -46,8 +46,10 @@ pub use senders::{
 };
 
 pub(crate) use administration::recall;
+pub(crate) use delivery_alerts::{
+    delete as delete_delivery_alerts, find_hint as find_alert_hint, find_message as find_alerted_message,
+};
 pub(crate) use erasure::{NOTICE_DATA, empty_body, move_person};
 pub use erasure::{RECORD_DATA, erase_of_subject, expire_notices};
 pub(crate) use recipient::hash_recipient;
 pub(crate) use rows::{BODY, DETAIL};
-pub(crate) use unknown_alerts::{delete as delete_unknown_alerts, find_message as find_unknown_message};

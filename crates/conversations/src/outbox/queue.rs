@@ -182,13 +182,13 @@ pub(super) struct OutboxUpdate<'a> {
 }
 
 /// Whoever calls holds the lane, and the message is being sent by a job of theirs. What the channel called it the last time stays where it
-/// says nothing this time: it may still tell of that.
+/// says nothing this time: it may still tell of that. True where the channel had said something of it before.
 pub(super) fn settle(
     tx: &mut Tx<'_>,
     outbound: &OutboundMessage,
     entry: &LaneEntry,
     after: &OutboxUpdate<'_>,
-) -> Result<()> {
+) -> Result<bool> {
     let message = outbound.id;
     let sent_at = (after.state == OutboxState::Sent).then_some(after.now);
     let by = seal_by_owner(tx, entry.person)?;
@@ -205,7 +205,7 @@ pub(super) fn settle(
     announce(tx, entry);
     match receipt_key {
         Some(key) => receipts::apply_early(tx, (message, entry.person), key),
-        None => Ok(()),
+        None => Ok(false),
     }
 }
 

@@ -8,12 +8,12 @@ use munshi_types::tier::Channel;
 use munshi_types::{IdGenerator, MessageId, PersonId, Timestamp};
 use uuid::Uuid;
 
+use super::delivery_alerts;
 use super::delivery_job::enqueue_head;
 use super::queue;
 use super::recipient::hash_outside_id;
 use super::rows::{self, DETAIL, OutboxState};
 use super::settle::redact_reason;
-use super::unknown_alerts;
 use crate::error::Result;
 use crate::sealing::{seal_by_owner, seal_optional};
 
@@ -99,18 +99,25 @@ pub fn record_receipt_of(
     {
         enqueue_head(tx, queue, (lane, None), now)?;
     }
+    let after = rows::find(tx, message)?.map_or(before.state, |row| row.state);
     if before.state == OutboxState::Unknown {
-        unknown_alerts::clear(tx, message, (ids, now))?;
+        delivery_alerts::clear(tx, (message, before.state), (ids, now))?;
+    }
+    if after == OutboxState::Failed
+        && after != before.state
+        && let Some(outbound) = rows::find_body(tx, message)?
+    {
+        delivery_alerts::raise(tx, &outbound, (before.person, after), (ids, now))?;
     }
     Ok(())
 }
 
-/// What came under a message's key before the key was known. Whoever calls holds its lane.
+/// What came under a message's key before the key was known, and whether anything did. Whoever calls holds its lane.
 pub(super) fn apply_early(
     tx: &mut Tx<'_>,
     (message, person): (MessageId, Option<PersonId>),
     key: Uuid,
-) -> munshi_store::Result<()> {
+) -> munshi_store::Result<bool> {
     lock_key(tx, key)?;
     let early = tx.all(
         "SELECT kind, heard_at FROM early_receipts WHERE tenant_id = $1 AND receipt_key = $2 ORDER BY heard_at, kind",
@@ -123,7 +130,7 @@ pub(super) fn apply_early(
     if !early.is_empty() {
         tx.execute("DELETE FROM early_receipts WHERE tenant_id = $1 AND receipt_key = $2", params![key])?;
     }
-    Ok(())
+    Ok(!early.is_empty())
 }
 
 fn find_by_key(tx: &mut Tx<'_>, key: Uuid) -> munshi_store::Result<Option<MessageId>> {

@@ -143,6 +143,17 @@ pub fn list_unsent_of_session(tx: &mut Tx<'_>, session: SessionId, behind: i64) 
     )
 }
 
+/// Whether a message was given up, refused, returned, or taken back before it left. One that is no longer kept has left.
+pub fn has_failed(tx: &mut Tx<'_>, message: MessageId) -> Result<bool> {
+    let found = tx.optional(
+        "SELECT 1 FROM outbox WHERE tenant_id = $1 AND message_id = $2
+           AND (state = 'failed' OR (state = 'cancelled' AND sending_at IS NULL))",
+        params![message],
+        |_| Ok(()),
+    )?;
+    Ok(found.is_some())
+}
+
 /// What is sent, in words. None where there is no such message.
 pub fn find_body(tx: &mut Tx<'_>, message: MessageId) -> Result<Option<OutboundMessage>> {
     tx.optional("SELECT body FROM outbox WHERE tenant_id = $1 AND message_id = $2", params![message], |row| {

@@ -12,8 +12,8 @@ use super::claim::ClaimedMessage;
 use super::deliver::OutboxDeliverer;
 use super::delivery_job::{enqueue_head, enqueue_job};
 use super::queue::{self, OutboxUpdate};
-use super::rows::{OutboxHold, OutboxState};
-use super::{SendReceipt, unknown_alerts};
+use super::rows::{self, OutboxHold, OutboxState};
+use super::{SendReceipt, delivery_alerts};
 use crate::error::{Error, Result};
 
 /// How a try ended is in memory alone until it is written down: so it is tried for about ten minutes, where the database or the keys are
@@ -77,13 +77,15 @@ impl OutboxDeliverer {
             let mine = mine.filter(|mine| mine.state == OutboxState::Sending);
             // The channel may have been quicker: then it has arrived, whatever its answer was.
             let is_delivered = mine.is_some_and(|mine| mine.delivered_at.is_some());
-            let state = if is_delivered { OutboxState::Sent } else { ending.state };
+            let mut state = if is_delivered { OutboxState::Sent } else { ending.state };
             if let Some(mine) = mine {
                 let detail = ending.why.filter(|_| state == ending.state);
                 let outside_id = ending.receipt.outside_id.map(|id| without_nul(&id));
                 let after =
                     OutboxUpdate { state, detail: detail.as_deref(), outside_id: outside_id.as_deref(), now };
-                queue::settle(tx, &outbound, mine, &after)?;
+                if queue::settle(tx, &outbound, mine, &after)? {
+                    state = rows::find(tx, message)?.map_or(state, |row| row.state);
+                }
             }
             if let Some(at) = at {
                 enqueue_head(tx, &queue, (at, Some(message)), now)?;
@@ -91,10 +93,8 @@ impl OutboxDeliverer {
             if state != OutboxState::Waiting {
                 lease.complete(tx, now)?;
             }
-            if state == OutboxState::Unknown
-                && let Some(mine) = mine
-            {
-                unknown_alerts::raise(tx, &outbound, mine.person, (&ids, now))?;
+            if let Some(mine) = mine {
+                delivery_alerts::raise(tx, &outbound, (mine.person, state), (&ids, now))?;
             }
             Ok::<_, Error>(state)
         };

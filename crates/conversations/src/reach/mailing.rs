@@ -181,6 +181,6 @@ fn describe_alert(
     voice: Locale,
 ) -> (String, Option<&'static str>) {
     let worded = parts.packs.render_phrase(voice, &alert.phrase, &alert.slots);
-    let hint = outbox::find_unknown_message(alert).map(|_| "munshi outbox list --state unknown");
+    let hint = outbox::find_alert_hint(alert);
     (worded.unwrap_or_else(|_| alert.text.clone()), hint)
 }

@@ -273,9 +273,9 @@ fn list_asked(tx: &mut Tx<'_>, pool: &ApproverPool, approval: &Approval) -> Resu
     Ok(asked.into_iter().filter(|person| !is_there(person)).collect())
 }
 
-/// That nobody knows whether such a mail arrived is told by lists: a mail about it would go the same way, and so on for ever.
+/// How such a mail ended is told by lists: a mail about it would go the same way, and so on for ever.
 fn is_about_own_mail(tx: &mut Tx<'_>, alert: &StoredAlert) -> Result<bool> {
-    match outbox::find_unknown_message(alert) {
+    match outbox::find_alerted_message(alert) {
         Some(message) => Ok(notices::is_notice(tx, message)?),
         None => Ok(false),
     }

@@ -225,7 +225,7 @@ fn read_line(row: &Row<'_>) -> munshi_store::Result<(Line, Option<PersonId>)> {
 pub(super) fn remove(tx: &mut Tx<'_>, ids: &[(MessageId, RunId)]) -> Result<()> {
     let searched = collect_messages(ids);
     munshi_index::remove(tx, &searched)?;
-    outbox::delete_unknown_alerts(tx, &searched)?;
+    outbox::delete_delivery_alerts(tx, &searched)?;
     let messages = encode_ids(searched.into_iter())?;
     let runs = encode_ids(ids.iter().map(|(_, run)| run.as_uuid()))?;
     tx.execute(

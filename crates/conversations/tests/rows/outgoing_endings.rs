@@ -11,7 +11,7 @@ use munshi_test_support::{DatabaseEngine, RecordingKeyring, UnitHold};
 use munshi_types::{MessageId, OutboundPurpose, PersonId};
 
 use crate::rows::outgoing_support::{
-    Account, Directory, alerts_of, ask, at, notice, row, runner, runner_on, send, telling, turn,
+    Account, Directory, MEERA, alerts_of, ask, at, notice, row, runner, runner_on, send, telling, turn,
 };
 use crate::rows::support::{Shop, tables};
 
@@ -32,6 +32,44 @@ async fn arrive(shop: &Shop, message: MessageId) {
 }
 
 tables! {
+    async fn what_is_given_up_is_told_unless_somebody_hears_of_it_anyway(test: TestDb) {
+        let shop = Shop::open(test).await;
+        shop.test.clock.set(at("2026-11-19T06:00:00Z"));
+        let account = Account::answering(SendIdempotency::Once, (0..6).map(|_| SendFault::refused("no such number")));
+        let runner = runner(&shop, Directory::of(&account));
+        let mut failed = Vec::new();
+        for purpose in OutboundPurpose::ALL {
+            let notice = notice(&shop, purpose, "due");
+            failed.push((purpose, send(&shop, notice).await));
+        }
+        runner.drain().await.unwrap();
+        let told = alerts_of(&shop).await;
+        for (purpose, message) in &failed {
+            let is_told = matches!(purpose, OutboundPurpose::Reminder | OutboundPurpose::Notice | OutboundPurpose::Colleague);
+            let named = told.iter().filter(|text| text.contains(&message.to_string())).count();
+            assert_eq!(named, usize::from(is_told), "{purpose:?}: {told:?}");
+        }
+        assert!(told.iter().all(|text| !text.contains(MEERA) && text.contains("munshi outbox retry")), "{told:?}");
+        // Who looks after them has no alert any more, and what a rule refuses is told as well.
+        for (_, message) in &failed {
+            ask(&shop, *message, None).await;
+        }
+        assert_eq!(alerts_of(&shop).await, [""; 0]);
+        send(&shop, notice(&shop, OutboundPurpose::Reminder, "first")).await;
+        let refused = send(&shop, notice(&shop, OutboundPurpose::Reminder, "second")).await;
+        runner.drain().await.unwrap();
+        let told = alerts_of(&shop).await;
+        assert!(told.len() == 1 && told[0].contains(&refused.to_string()), "{told:?}");
+        shop.test.clock.advance(Duration::from_secs(4 * 24 * 3600));
+        ask(&shop, refused, Some(DuplicateConsent::NotGiven)).await;
+        runner.drain().await.unwrap();
+        assert_eq!((alerts_of(&shop).await, account.texts().len()), (vec![], 2));
+        // A bounce hours later is no less a failure.
+        telling(&shop, format!("wamid.{refused}"), DeliveryReceipt::Returned("mailbox full".to_owned())).await;
+        let told = alerts_of(&shop).await;
+        assert!(told.len() == 1 && told[0].contains(&refused.to_string()), "{told:?}");
+    }
+
     async fn what_was_sent_stays_sent_though_the_keys_are_away(test: TestDb) {
         let shop = Shop::open(test).await;
         let keyring = RecordingKeyring::new(shop.test.options.keyring.clone().unwrap());
