@@ -30,6 +30,7 @@ mod outbox_upgraded;
 mod outgoing;
 mod outgoing_endings;
 mod outgoing_lanes;
+mod outgoing_random;
 mod reached;
 mod reached_by_nodes;
 mod reached_logins;
