@@ -12,6 +12,7 @@ use super::reading::GuardrailReading;
 use super::rule::ReplyStretch;
 use super::sentences;
 use super::table::PrehashedHasher;
+use super::whispered_numbers::WhisperedNumbers;
 
 /// What a check may rest on. All of it is plain data: the turn fills in what it knows.
 #[derive(Clone, Debug, Default)]
@@ -90,11 +91,13 @@ pub struct PromptFingerprint {
     /// How many words the shortest run has.
     shortest: usize,
     marks: Vec<String>,
+    numbers: WhisperedNumbers,
 }
 
 impl Default for PromptFingerprint {
     fn default() -> Self {
-        Self { runs: Arc::default(), shortest: RUN, marks: Vec::new() }
+        let numbers = WhisperedNumbers::default();
+        Self { runs: Arc::default(), shortest: RUN, marks: Vec::new(), numbers }
     }
 }
 
@@ -109,14 +112,16 @@ impl PromptFingerprint {
         let text = strip_quoted(text);
         let reading = GuardrailReading::new(&text, &sentences::find_ends(&text));
         let runs = hash_runs(&collect_words(&reading), RUN).map(|(_, run)| run).collect();
-        Self { runs: Arc::new(runs), shortest: RUN, marks }
+        Self { runs: Arc::new(runs), shortest: RUN, marks, numbers: WhisperedNumbers::default() }
     }
 
-    /// What colleagues told in confidence, each by itself: also a sentence that is shorter than a run, where all of it comes back.
+    /// What colleagues told in confidence, each by itself: also a sentence that is shorter than a run, where all of it comes back, and every
+    /// number of four or more digits.
     pub fn of_whispers<'t>(texts: impl IntoIterator<Item = &'t str>) -> Self {
-        let mut runs = HashSet::default();
+        let (mut runs, mut numbers) = (HashSet::default(), WhisperedNumbers::default());
         for text in texts {
             let text = strip_quoted(text);
+            numbers.add(&text);
             let ends = sentences::find_ends(&text);
             let reading = GuardrailReading::new(&text, &ends);
             runs.extend(hash_runs(&collect_words(&reading), RUN).map(|(_, run)| run));
@@ -131,19 +136,43 @@ impl PromptFingerprint {
                 from = to;
             }
         }
-        Self { runs: Arc::new(runs), shortest: SHORTEST_SENTENCE, marks: Vec::new() }
+        Self { runs: Arc::new(runs), shortest: SHORTEST_SENTENCE, marks: Vec::new(), numbers }
+    }
+
+    /// The same where a text is no secret, such as what the person wrote themselves: its numbers may come back.
+    #[must_use]
+    pub fn without_numbers_of(mut self, text: &str) -> Self {
+        self.numbers.remove_known(text);
+        self
     }
 
     /// The same text with the marks of one turn: what is the same in every turn is read once.
     #[must_use]
     pub fn with_marks(&self, marks: Vec<String>) -> Self {
-        Self { runs: self.runs.clone(), shortest: self.shortest, marks }
+        Self { runs: self.runs.clone(), shortest: self.shortest, marks, numbers: self.numbers.clone() }
     }
 
     /// Whether a longer piece of it stands in a text.
     pub fn is_repeated_in(&self, text: &str) -> bool {
         let reading = GuardrailReading::new(text, &sentences::find_ends(text));
-        self.find_leak(text, &reading, &[]).is_some()
+        self.find_leak(text, &reading, &[]).is_some() || self.find_number(text, &[], &[]).is_some()
+    }
+
+    /// Where a whispered number comes back; `amounts` are known otherwise, such as from a tool.
+    pub(crate) fn find_number(
+        &self,
+        text: &str,
+        earlier: &[ReplyStretch],
+        amounts: &[Money],
+    ) -> Option<Range<usize>> {
+        if self.numbers.is_empty() {
+            return None;
+        }
+        let known: Vec<String> = amounts.iter().map(|amount| (amount.as_paise() / 100).to_string()).collect();
+        let is_known = |number: &[u8]| {
+            known.iter().any(|known| known.bytes().map(|digit| digit - b'0').eq(number.iter().copied()))
+        };
+        self.numbers.find(text, earlier, is_known)
     }
 
     /// Where the prompt's own words come back in a reading, as a range of bytes; `earlier` is what was said before it.

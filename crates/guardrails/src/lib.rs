@@ -17,6 +17,7 @@
 //! - `classes`, `table`, `lexicon`: word classes, from the files of `lexicon/`
 //! - `reading`, `amounts`, `clauses`, `pattern`: words with their classes in clauses, and what is looked for in them
 //! - `sentences`, `price`, `digits`, `shapes`: where sentences end, prices, long numbers, what looks like code
+//! - `whispered_numbers`: numbers that colleagues told in confidence
 //! - `message_signals`: what the person asks or tells, for the turn
 //! - `rules/`: one file a rule
 //!
@@ -46,6 +47,7 @@ mod shapes;
 mod table;
 mod text_traits;
 mod tokens;
+mod whispered_numbers;
 
 pub use checker::{ClearedOutput, GuardrailChecker, ReplyPiece};
 pub use context::{AllowedLanguage, CatalogItem, ElectionMode, GuardrailContext, PromptFingerprint};

@@ -2,6 +2,8 @@
 
 use std::borrow::Cow;
 
+use munshi_types::Money;
+
 use crate::rule::{
     GuardrailCheck, GuardrailFinding, GuardrailRule, GuardrailScope, GuardrailSeverity, GuardrailTier,
     GuardrailView,
@@ -21,13 +23,24 @@ pub(crate) fn rule() -> GuardrailRule {
 
 fn check(view: &GuardrailView<'_>) -> Vec<GuardrailFinding> {
     let whispers = view.context.whispers.as_ref();
-    let leak = whispers.and_then(|told| told.find_leak(view.text, view.reading, view.earlier));
+    let leak = whispers.and_then(|told| {
+        let words = told.find_leak(view.text, view.reading, view.earlier);
+        words.or_else(|| told.find_number(view.text, view.earlier, &list_amounts(view)))
+    });
     leak.map(|span| GuardrailFinding::new(span, "words of a colleague")).into_iter().collect()
+}
+
+/// What a tool said of money is no secret of a colleague's.
+fn list_amounts(view: &GuardrailView<'_>) -> Vec<Money> {
+    let prices = view.context.items.iter().map(|item| item.price);
+    prices.chain(view.context.amounts.iter().copied()).collect()
 }
 
 #[cfg(test)]
 mod tests {
     use std::sync::Arc;
+
+    use munshi_types::Money;
 
     use crate::{GuardrailContext, GuardrailParameters, GuardrailRuleSet, PromptFingerprint};
 
@@ -66,6 +79,17 @@ mod tests {
         for reply in ["Spring is when we open.", "What she owes us we can not say.", "Be kind."] {
             assert!(set.check(reply, &context).is_clean(), "{reply}");
         }
+    }
+
+    #[test]
+    fn a_number_comes_back_neither_whole_nor_over_two_sentences() {
+        let (set, context) = told(&["PIN 4711"]);
+        for reply in ["It is 4711.", "It begins with 47. Then comes 11.", "Four. Seven. One. One."] {
+            let verdict = set.check(reply, &context);
+            assert_eq!(verdict.violations.len(), 1, "{reply}: {verdict:?}");
+        }
+        let priced = GuardrailContext { amounts: vec![Money::from_paise(471_100)], ..context };
+        assert!(set.check("It costs ₹4,711.", &priced).is_clean(), "a tool has said so");
     }
 
     #[test]
