@@ -49,9 +49,10 @@ pub(super) fn read_number(text: &str) -> Option<String> {
     Some(number.as_str().to_owned())
 }
 
-/// Who wrote from a number; the carrier vouches for it.
+/// Who wrote from a number. It is what the channel calls them and no more: anybody can make up the sender of a text message, so it does not
+/// make them the person who has that phone.
 pub(super) fn build_sender(number: &str) -> ArrivedSender {
-    ArrivedSender { channel_id: number.to_owned(), phone: read_number(number), ..ArrivedSender::default() }
+    ArrivedSender { channel_id: number.to_owned(), ..ArrivedSender::default() }
 }
 
 /// A provider's words without any number that may be somebody's.
@@ -128,6 +129,12 @@ mod tests {
         for text in ["VK-SBIINB", "57575", "", "+"] {
             assert_eq!(read_number(text), None, "{text}");
         }
+    }
+
+    #[test]
+    fn a_number_proves_nobody() {
+        let from = build_sender("+919812345678");
+        assert_eq!((from.channel_id.as_str(), from.phone), ("+919812345678", None));
     }
 
     #[test]

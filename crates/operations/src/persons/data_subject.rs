@@ -7,6 +7,7 @@ use munshi_pack::operation::{OperationCaller, OperationError, OperationErrorCode
 use munshi_pack::{FromPack, PackRegistry, SubjectRecord, SubjectRecords, load_tenant_packs};
 use munshi_store::Tx;
 use munshi_types::PersonId;
+use munshi_types::tier::Channel;
 use uuid::Uuid;
 
 use super::rules::check_covered;
@@ -175,9 +176,18 @@ fn list_candidates(tx: &mut Tx<'_>, given: &str) -> Result<Vec<Person>, Operatio
     }
     match super::find(tx, given) {
         Ok(person) => Ok(vec![person]),
-        Err(error) if error.code == OperationErrorCode::NotFound => Ok(Vec::new()),
+        Err(error) if error.code == OperationErrorCode::NotFound => list_texting(tx, given),
         Err(error) => Err(error),
     }
+}
+
+/// Who wrote text messages from a number that nobody has proved: they are known by what the channel calls them alone.
+fn list_texting(tx: &mut Tx<'_>, given: &str) -> Result<Vec<Person>, OperationError> {
+    let Ok(phone) = ContactAddress::phone(given) else { return Ok(Vec::new()) };
+    let Ok(address) = ContactAddress::channel(Channel::Sms.as_str(), phone.as_str()) else {
+        return Ok(Vec::new());
+    };
+    Ok(persons::find_by_address(tx, &address)?.into_iter().collect())
 }
 
 fn list_named(
@@ -240,4 +250,32 @@ fn describe_choices<'r>(
         Err(_) => format!("Name each that is meant by its id: {all}."),
     };
     OperationError::new(OperationErrorCode::Invalid, what).hint(hint)
+}
+
+#[cfg(test)]
+mod tests {
+    use munshi_test_support::{DatabaseEngine, TestDb};
+    use munshi_types::Clock;
+
+    use super::*;
+
+    #[tokio::test]
+    async fn who_only_wrote_text_messages_is_found_by_their_number() {
+        let lists = [munshi_store::MIGRATIONS, munshi_identity::MIGRATIONS];
+        let test = TestDb::open(DatabaseEngine::Sqlite, &lists).await;
+        let tenant = test.add_tenant("sharma").await;
+        let (ids, now) = (test.ids.clone(), test.clock.now());
+        let find = move |tx: &mut Tx<'_>| {
+            let address = ContactAddress::channel("sms", "+919812345678").unwrap();
+            let met = persons::find_or_add(tx, &ids, &[address], "", now)?.person.id;
+            let found = |tx: &mut Tx<'_>, given: &str| {
+                list_candidates(tx, given).unwrap().iter().map(|person| person.id).collect::<Vec<_>>()
+            };
+            assert_eq!(found(tx, "98123 45678"), [met]);
+            assert!(found(tx, "+919812345679").is_empty());
+            assert!(super::super::find(tx, "+919812345678").is_err(), "nobody is given a role by it");
+            Ok::<_, munshi_identity::Error>(())
+        };
+        test.db.write(tenant, find).await.unwrap();
+    }
 }

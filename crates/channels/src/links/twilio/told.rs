@@ -77,7 +77,7 @@ fn read_message(fields: &TwilioFields, id: &str, own: Option<&str>) -> Result<Ch
     }
     let unanswerable = if own.is_some_and(|own| read_number(number).as_deref() == Some(own)) {
         Some("it is from our own number")
-    } else if from.phone.is_none() {
+    } else if read_number(number).is_none() {
         Some("a program wrote it: it has no number of a person")
     } else if fields.get("OptOutType").is_some() {
         Some("Twilio has answered it itself")
@@ -167,7 +167,7 @@ mod tests {
             ("SmsStatus", "received"),
         ]);
         assert_eq!((message.outside_id.as_str(), message.text.as_str()), ("SM1", "Namaste"));
-        assert_eq!(message.from.phone.as_deref(), Some("+919812345678"));
+        assert_eq!((message.from.channel_id.as_str(), message.from.phone), ("+919812345678", None));
         assert_eq!(message.reply_to, "+919812345678");
         assert_eq!((message.files.len(), message.unanswerable), (1, None));
         assert_eq!(message.files[0].media_type, "image/jpeg");
