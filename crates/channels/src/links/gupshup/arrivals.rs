@@ -8,7 +8,8 @@ use crate::incoming::{
     ChannelHappening, ChannelRefusal,
 };
 use crate::links::whatsapp::{
-    mask_numbers, read_contacts, read_location, read_number, read_press, read_seconds, read_text,
+    PressedButton, mask_numbers, read_contacts, read_location, read_number, read_press, read_seconds,
+    read_text,
 };
 
 const LONGEST_ID: usize = 500;
@@ -60,7 +61,13 @@ impl GupshupTelling<'_> {
             let sign = read_text(inner, "/emoji").map(str::to_owned);
             ChannelHappening::Reacted { message: message.to_owned(), sign, from }
         } else {
-            let (text, files) = read_content(said, inner);
+            let (text, files, answered) = match read_pressed(said, inner) {
+                Some(pressed) => (pressed.words, Vec::new(), pressed.of),
+                None => {
+                    let (text, files) = read_content(said, inner);
+                    (text, files, None)
+                }
+            };
             ChannelHappening::Message(Box::new(ArrivedMessage {
                 outside_id: id.to_owned(),
                 reply_to: from.channel_id.clone(),
@@ -68,6 +75,7 @@ impl GupshupTelling<'_> {
                 chat: ArrivedChat::Direct,
                 text,
                 files,
+                answered,
                 quoted: quoted.map(str::to_owned),
                 sent_at: self.happened_at,
                 ..ArrivedMessage::default()
@@ -182,11 +190,6 @@ fn read_content(kind: &str, inner: &Value) -> (String, Vec<ArrivedFile>) {
         "sticker" => bare("[sticker]"),
         "location" => (read_location(inner), Vec::new()),
         "contact" | "contacts" => (read_contacts(&inner["contacts"]), Vec::new()),
-        "button_reply" | "list_reply" | "quick_reply" | "button" => {
-            let shown = read_text(inner, "/title").or_else(|| read_text(inner, "/text"));
-            let payload = read_text(inner, "/postbackText").or_else(|| read_text(inner, "/reply"));
-            (read_press(payload, shown), Vec::new())
-        }
         other => {
             let is_plain = |c: &char| c.is_ascii_alphanumeric() || matches!(c, ' ' | '-' | '_');
             let word: String = other.chars().filter(is_plain).take(30).collect();
@@ -194,6 +197,15 @@ fn read_content(kind: &str, inner: &Value) -> (String, Vec<ArrivedFile>) {
             (format!("[{word}]"), Vec::new())
         }
     }
+}
+
+/// None for what is no press of a button.
+fn read_pressed(kind: &str, inner: &Value) -> Option<PressedButton> {
+    matches!(kind, "button_reply" | "list_reply" | "quick_reply" | "button").then(|| {
+        let shown = read_text(inner, "/title").or_else(|| read_text(inner, "/text"));
+        let payload = read_text(inner, "/postbackText").or_else(|| read_text(inner, "/reply"));
+        read_press(payload, shown)
+    })
 }
 
 fn read_media(kind: &str, inner: &Value) -> (String, Vec<ArrivedFile>) {

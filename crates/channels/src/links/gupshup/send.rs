@@ -3,11 +3,13 @@
 use std::time::Duration;
 
 use munshi_conversations::outbox::{SendFault, SendReceipt};
-use munshi_types::{OutboundMessage, OutboundTemplate};
+use munshi_types::{MessageId, OutboundMessage, OutboundTemplate};
 use serde_json::{Value, json};
 
 use crate::link::LinkParts;
-use crate::links::whatsapp::{SAY, WhatsappPart, flatten, mask_numbers, read_text, shorten, to_digits};
+use crate::links::whatsapp::{
+    WhatsappPart, flatten, mask_numbers, name_button, read_text, shorten, to_digits,
+};
 use crate::provider_call::{ProviderAnswer, ask};
 
 pub(super) const OWN_URL: &str = "https://api.gupshup.io";
@@ -83,7 +85,10 @@ fn build_content(
         }
         WhatsappPart::Text(text) => (MESSAGE_PATH, "message", json!({ "type": "text", "text": text })),
         WhatsappPart::Buttons { body, choices } => {
-            let option = |choice: &String| json!({ "type": "text", "title": choice, "postbackText": format!("{SAY}{choice}") });
+            let option = |choice: &String| {
+                let postback = name_button(outbound.id, choice);
+                json!({ "type": "text", "title": choice, "postbackText": postback })
+            };
             let options: Vec<Value> = choices.iter().map(option).collect();
             let content = json!({ "type": "text", "text": body });
             let id = outbound.id.to_string();
@@ -92,7 +97,7 @@ fn build_content(
             (MESSAGE_PATH, "message", message)
         }
         WhatsappPart::List { body, choices } => {
-            let options: Vec<Value> = choices.iter().map(|choice| build_row(choice)).collect();
+            let options: Vec<Value> = choices.iter().map(|choice| build_row(outbound.id, choice)).collect();
             let message = json!({
                 "type": "list",
                 "msgid": outbound.id.to_string(),
@@ -108,8 +113,8 @@ fn build_content(
 }
 
 /// Gupshup wants words below each choice, also where it stands whole above them.
-fn build_row(choice: &str) -> Value {
-    let postback = format!("{SAY}{choice}");
+fn build_row(message: MessageId, choice: &str) -> Value {
+    let postback = name_button(message, choice);
     json!({ "type": "text", "title": shorten(choice), "description": choice, "postbackText": postback })
 }
 

@@ -1,9 +1,10 @@
-use munshi_types::Timestamp;
+use munshi_types::{MessageId, Timestamp};
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
 use super::{arrivals, is_same};
 use crate::incoming::{ArrivedReceipt, ChannelEvent, ChannelHappening};
+use crate::links::whatsapp::name_button;
 
 const APP: &str = "SharmaTraders";
 
@@ -102,6 +103,15 @@ fn what_becomes_of_a_message_is_told_by_the_id_that_sending_it_gave() {
 }
 
 #[test]
+#[test]
+fn a_press_says_which_message_it_answers() {
+    let of: MessageId = munshi_types::IdGenerator::system().next();
+    let pressed = json!({ "title": "Yes", "reply": "Yes 1", "postbackText": name_button(of, "Yes: all") });
+    let events = read(&message("button_reply", pressed));
+    let ChannelHappening::Message(said) = &events[0].what else { panic!("{events:?}") };
+    assert_eq!((said.text.as_str(), said.answered), ("Yes: all", Some(of)));
+}
+
 fn opting_out_is_heard_and_the_first_call_needs_nothing() {
     let event = |kind: &str| tell("user-event", json!({ "phone": "919812345678", "type": kind }));
     assert_eq!(read(&event("sandbox-start")), []);

@@ -108,6 +108,7 @@ impl ArrivalReader<'_> {
                 text: read.text,
                 files: read.files,
                 quoted: read_text(content, "/context/id").map(str::to_owned),
+                answered: read.answered,
                 sent_at: happened_at,
                 reply_to: reply_to.clone(),
                 to: read_text(value, "/metadata/display_phone_number").and_then(read_number),

@@ -1,11 +1,18 @@
 //! What a message says, in words and files.
 
+use munshi_types::MessageId;
 use serde_json::Value;
 
 use crate::incoming::ArrivedFile;
 
 /// What stands before the words of a button of ours, so that it is known from any other.
-pub(crate) const SAY: &str = "say:";
+const SAY: &str = "say:";
+
+/// What a button of ours carries: the message that it stands below, and what pressing it says. WhatsApp takes 256 characters with a button and
+/// 200 with a row of a list; a choice has 72 at the most.
+pub(crate) fn name_button(message: MessageId, choice: &str) -> String {
+    format!("{SAY}{message}:{choice}")
+}
 
 /// No more contacts or products of one message are told.
 const MOST_LISTED: usize = 20;
@@ -15,12 +22,28 @@ const MOST_LISTED: usize = 20;
 pub(super) struct MessageContent {
     pub text: String,
     pub files: Vec<ArrivedFile>,
+    /// The message whose button they pressed, where the button says it.
+    pub answered: Option<MessageId>,
+}
+
+/// A button that somebody pressed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct PressedButton {
+    pub words: String,
+    /// The message of ours that it stood below, where it says so.
+    pub of: Option<MessageId>,
+}
+
+impl From<PressedButton> for MessageContent {
+    fn from(pressed: PressedButton) -> Self {
+        Self { text: pressed.words, answered: pressed.of, files: Vec::new() }
+    }
 }
 
 /// Never nothing: what nobody can read is named.
 pub(super) fn read_content(message: &Value) -> MessageContent {
     let kind = read_text(message, "/type").unwrap_or("unsupported");
-    let words = |text: &str| MessageContent { text: text.to_owned(), files: Vec::new() };
+    let words = |text: &str| MessageContent { text: text.to_owned(), ..MessageContent::default() };
     match kind {
         "text" => words(&read_words(message)),
         "image" | "video" | "audio" | "voice" | "document" => read_media(message, kind),
@@ -28,9 +51,9 @@ pub(super) fn read_content(message: &Value) -> MessageContent {
         "location" => words(&read_location(&message["location"])),
         "contacts" => words(&read_contacts(&message["contacts"])),
         "button" => {
-            words(&read_press(read_text(message, "/button/payload"), read_text(message, "/button/text")))
+            read_press(read_text(message, "/button/payload"), read_text(message, "/button/text")).into()
         }
-        "interactive" => words(&read_interactive(&message["interactive"])),
+        "interactive" => read_interactive(&message["interactive"]),
         "order" => words(&read_order(&message["order"])),
         other => words(&format!("[{}]", clean_kind(other))),
     }
@@ -56,10 +79,12 @@ fn read_media(message: &Value, kind: &str) -> MessageContent {
                 name: read_text(media, "/filename").map(str::to_owned),
                 size: media.get("file_size").and_then(Value::as_u64),
             };
-            MessageContent { text, files: vec![file] }
+            MessageContent { text, files: vec![file], answered: None }
         }
         // Such as one that is too large: there is nothing to fetch.
-        None => MessageContent { text: format!("{text} [{kind}]").trim().to_owned(), files: Vec::new() },
+        None => {
+            MessageContent { text: format!("{text} [{kind}]").trim().to_owned(), ..MessageContent::default() }
+        }
     }
 }
 
@@ -100,21 +125,32 @@ fn read_contact(contact: &Value) -> Option<String> {
 }
 
 /// What they pressed: its words, in full where the app showed them shortened.
-pub(crate) fn read_press(payload: Option<&str>, shown: Option<&str>) -> String {
-    let own = payload.and_then(|payload| payload.strip_prefix(SAY)).filter(|words| !words.is_empty());
-    own.or(shown).or(payload).unwrap_or("[button]").to_owned()
+pub(crate) fn read_press(payload: Option<&str>, shown: Option<&str>) -> PressedButton {
+    let own = payload.and_then(|payload| payload.strip_prefix(SAY)).filter(|own| !own.is_empty());
+    // Buttons that stand in chats for long have their words alone.
+    let (of, own) = match own.and_then(split_button) {
+        Some((message, words)) => (Some(message), Some(words)),
+        None => (None, own),
+    };
+    PressedButton { words: own.or(shown).or(payload).unwrap_or("[button]").to_owned(), of }
 }
 
-fn read_interactive(interactive: &Value) -> String {
+fn split_button(own: &str) -> Option<(MessageId, &str)> {
+    let (message, words) = own.split_once(':').filter(|(_, words)| !words.is_empty())?;
+    Some((message.parse().ok()?, words))
+}
+
+fn read_interactive(interactive: &Value) -> MessageContent {
     for at in ["button_reply", "list_reply"] {
         if let Some(pressed) = interactive.get(at) {
-            return read_press(read_text(pressed, "/id"), read_text(pressed, "/title"));
+            return read_press(read_text(pressed, "/id"), read_text(pressed, "/title")).into();
         }
     }
-    match interactive.get("nfm_reply") {
+    let text = match interactive.get("nfm_reply") {
         Some(form) => format!("[form] {}", read_text(form, "/body").unwrap_or_default()).trim().to_owned(),
         None => format!("[{}]", clean_kind(read_text(interactive, "/type").unwrap_or("interactive"))),
-    }
+    };
+    MessageContent { text, ..MessageContent::default() }
 }
 
 fn read_order(order: &Value) -> String {

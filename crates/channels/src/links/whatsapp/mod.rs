@@ -35,7 +35,7 @@ use crate::send_rate::SendRate;
 use arrivals::ArrivalReader;
 
 pub(super) use arrivals::read_seconds;
-pub(super) use content::{SAY, read_contacts, read_location, read_press, read_text};
+pub(super) use content::{PressedButton, name_button, read_contacts, read_location, read_press, read_text};
 pub(super) use number::{mask_numbers, read_number, to_digits};
 pub(super) use parts::{AttachmentSupport, WhatsappPart, plan_parts, shorten};
 pub(super) use send::flatten;

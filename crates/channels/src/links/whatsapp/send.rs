@@ -1,11 +1,11 @@
 //! Sending: each part of a reply is a message of its own.
 
 use munshi_conversations::outbox::{SendFault, SendReceipt};
-use munshi_types::{OutboundMessage, OutboundPurpose, OutboundTemplate};
+use munshi_types::{MessageId, OutboundMessage, OutboundPurpose, OutboundTemplate};
 use serde_json::{Map, Value, json};
 
 use super::arrivals::is_scoped_id;
-use super::content::{SAY, read_text};
+use super::content::{name_button, read_text};
 use super::errors::read_send_fault;
 use super::graph::{GraphApi, GraphFault};
 use super::media::hand_over;
@@ -76,8 +76,10 @@ fn build_content(
     Ok(match part {
         WhatsappPart::Text(text) => ("text", json!({ "body": text, "preview_url": false })),
         WhatsappPart::Buttons { body, choices } => {
-            let button =
-                |choice: &String| json!({ "type": "reply", "reply": { "id": say(choice), "title": choice } });
+            let button = |choice: &String| {
+                let id = name_button(outbound.id, choice);
+                json!({ "type": "reply", "reply": { "id": id, "title": choice } })
+            };
             let buttons: Vec<Value> = choices.iter().map(button).collect();
             (
                 "interactive",
@@ -85,7 +87,7 @@ fn build_content(
             )
         }
         WhatsappPart::List { body, choices } => {
-            let rows: Vec<Value> = choices.iter().map(|choice| build_row(choice)).collect();
+            let rows: Vec<Value> = choices.iter().map(|choice| build_row(outbound.id, choice)).collect();
             let action =
                 json!({ "button": LIST_BUTTON, "sections": [{ "title": LIST_BUTTON, "rows": rows }] });
             ("interactive", json!({ "type": "list", "body": { "text": body }, "action": action }))
@@ -100,15 +102,12 @@ fn build_content(
 }
 
 /// A choice that is longer than its place stands whole below it.
-fn build_row(choice: &str) -> Value {
+fn build_row(message: MessageId, choice: &str) -> Value {
+    let id = name_button(message, choice);
     match choice.chars().count() <= LONGEST_ROW {
-        true => json!({ "id": say(choice), "title": choice }),
-        false => json!({ "id": say(choice), "title": shorten(choice), "description": choice }),
+        true => json!({ "id": id, "title": choice }),
+        false => json!({ "id": id, "title": shorten(choice), "description": choice }),
     }
-}
-
-fn say(choice: &str) -> String {
-    format!("{SAY}{choice}")
 }
 
 /// A code's template has a button that copies it, which wants the code as well.
