@@ -46,6 +46,9 @@ pub enum ChannelHappening {
         /// What the provider called it when it was sent.
         message: String,
         receipt: ArrivedReceipt,
+        /// Our own id of it, where the provider gives back what it was sent with: so it is found though nobody heard the answer.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        own: Option<MessageId>,
     },
     /// They want nothing more from us, or something again, as the platform itself has it: a button, a block.
     Subscription {

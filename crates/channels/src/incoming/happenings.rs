@@ -25,8 +25,8 @@ impl ArrivalTaker {
             }
             ChannelHappening::Deleted { .. } => pass_over("deletions are not followed yet"),
             ChannelHappening::Reacted { .. } => pass_over("a reaction asks for nothing"),
-            ChannelHappening::Receipt { message, receipt } => {
-                self.take_receipt(taking, message, receipt).await
+            ChannelHappening::Receipt { message, receipt, own } => {
+                self.take_receipt(taking, (message, own), receipt).await
             }
             ChannelHappening::Subscription { from, wanted } => {
                 self.take_subscription(taking, event, from, wanted).await
@@ -48,7 +48,7 @@ impl ArrivalTaker {
     async fn take_receipt(
         &self,
         taking: &Taking<'_>,
-        message: String,
+        (message, own): (String, Option<MessageId>),
         receipt: ArrivedReceipt,
     ) -> Result<(), TakeFault> {
         let (queue, ids, now) = (self.queue.clone(), self.ids.clone(), self.clock.now());
@@ -59,7 +59,11 @@ impl ArrivalTaker {
             match read_own_id(channel, &message) {
                 Some(own) => record_receipt_of(tx, own, &receipt, context)?,
                 None => {
-                    let _found = record_receipt(tx, (channel, &message), &receipt, context)?;
+                    let found = record_receipt(tx, (channel, &message), &receipt, context)?;
+                    // Whoever sent it died before it was written down what the provider calls it.
+                    if let (None, Some(own)) = (found, own) {
+                        record_receipt_of(tx, own, &receipt, context)?;
+                    }
                 }
             }
             Ok::<_, Error>(())

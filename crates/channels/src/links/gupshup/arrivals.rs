@@ -110,7 +110,7 @@ impl GupshupTelling<'_> {
             id: format!("{message}:{state}"),
             lane: format!("receipt:{message}"),
             happened_at: self.happened_at,
-            what: ChannelHappening::Receipt { message: message.to_owned(), receipt },
+            what: ChannelHappening::Receipt { message: message.to_owned(), receipt, own: None },
         })
     }
 

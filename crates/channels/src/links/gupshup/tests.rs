@@ -90,7 +90,8 @@ fn what_becomes_of_a_message_is_told_by_the_id_that_sending_it_gave() {
         assert_eq!(read(&event(kind, json!({ "ts": 1 }))), []);
     }
     let events = read(&event("delivered", json!({ "ts": 1 })));
-    let ChannelHappening::Receipt { message, receipt: ArrivedReceipt::Delivered } = &events[0].what else {
+    let ChannelHappening::Receipt { message, receipt: ArrivedReceipt::Delivered, .. } = &events[0].what
+    else {
         panic!("{events:?}")
     };
     assert_eq!((message.as_str(), events[0].id.as_str()), ("ee4a68a0", "ee4a68a0:delivered"));

@@ -89,7 +89,7 @@ fn read_report(id: &str, report: &Map<String, Value>) -> Option<ChannelEvent> {
         id: format!("status:{id}:{state}"),
         lane: format!("status:{id}"),
         happened_at: None,
-        what: ChannelHappening::Receipt { message: id.to_owned(), receipt },
+        what: ChannelHappening::Receipt { message: id.to_owned(), receipt, own: None },
     })
 }
 
@@ -168,7 +168,7 @@ mod tests {
     }
 
     fn delivered(id: &str) -> ChannelHappening {
-        ChannelHappening::Receipt { message: id.to_owned(), receipt: ArrivedReceipt::Delivered }
+        ChannelHappening::Receipt { message: id.to_owned(), receipt: ArrivedReceipt::Delivered, own: None }
     }
 
     const FORM: &str = "application/x-www-form-urlencoded";

@@ -54,7 +54,7 @@ fn read_status(fields: &TwilioFields, id: &str, status: &str) -> Vec<ChannelEven
         happened_at: None,
         what,
     };
-    let receipt = ChannelHappening::Receipt { message: id.to_owned(), receipt };
+    let receipt = ChannelHappening::Receipt { message: id.to_owned(), receipt, own: None };
     let mut events = vec![build("status", &format!("status:{id}"), receipt)];
     if code == OPTED_OUT
         && let Some(to) = fields.get("To")
@@ -193,8 +193,11 @@ mod tests {
         };
         assert!(status("queued", "").is_empty() && status("sent", "").is_empty());
         let delivered = status("delivered", "");
-        let receipt =
-            ChannelHappening::Receipt { message: "SM1".to_owned(), receipt: ArrivedReceipt::Delivered };
+        let receipt = ChannelHappening::Receipt {
+            message: "SM1".to_owned(),
+            receipt: ArrivedReceipt::Delivered,
+            own: None,
+        };
         assert_eq!((delivered[0].id.as_str(), &delivered[0].what), ("status:SM1:delivered", &receipt));
         let failed = status("undelivered", "30003");
         let ChannelHappening::Receipt { receipt: ArrivedReceipt::Returned { why }, .. } = &failed[0].what

@@ -7,6 +7,7 @@ use serde_json::Value;
 use super::content::{read_content, read_text};
 use super::errors::WhatsappError;
 use super::number::read_number;
+use super::send::{CALLBACK, read_last_part};
 use crate::incoming::{
     ArrivedChat, ArrivedMessage, ArrivedReceipt, ArrivedSender, ArrivedTemplate, ChannelEvent,
     ChannelHappening,
@@ -191,7 +192,11 @@ fn read_status(status: &Value) -> Option<ChannelEvent> {
         id: format!("{message}:{state}"),
         lane: format!("receipt:{message}"),
         happened_at: read_time(status),
-        what: ChannelHappening::Receipt { message: message.to_owned(), receipt },
+        what: ChannelHappening::Receipt {
+            message: message.to_owned(),
+            receipt,
+            own: read_text(status, &format!("/{CALLBACK}")).and_then(read_last_part),
+        },
     })
 }
 

@@ -170,10 +170,8 @@ impl ChannelSender for WhatsappLink {
 
     async fn send_part(&self, outbound: &OutboundMessage, part: u32) -> Result<SendReceipt, SendFault> {
         let planned = plan_parts(outbound, AttachmentSupport::Files);
-        let at = usize::try_from(part).unwrap_or(usize::MAX);
-        let planned = planned.get(at).ok_or_else(|| SendFault::refused("there is no such part"))?;
         let limited = self.rate.take(outbound.purpose, self.parts.clock.now());
         limited.map_err(|limit| SendFault::limited(limit.what, limit.after))?;
-        send::send_part(&self.parts, outbound, (part, planned)).await
+        send::send_part(&self.parts, outbound, (part, &planned)).await
     }
 }

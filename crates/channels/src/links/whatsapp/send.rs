@@ -20,12 +20,30 @@ const LIST_BUTTON: &str = "☰";
 /// WhatsApp's ids of messages begin so: no other is one that it can quote.
 const MESSAGE_ID: &str = "wamid.";
 
-/// Sends one part. The answers quote what they answer in their first part.
+/// The field that comes back with each status.
+pub(super) const CALLBACK: &str = "biz_opaque_callback_data";
+
+/// The message that a part is of, which part it is, and how many there are.
+fn name_part(message: MessageId, at: u32, parts: usize) -> String {
+    format!("{message}:{at}:{parts}")
+}
+
+/// Of which message of ours a part is, where it is the last one: that it arrived says that all have left.
+pub(super) fn read_last_part(callback: &str) -> Option<MessageId> {
+    let (message, part) = callback.split_once(':')?;
+    let (at, parts) = part.split_once(':')?;
+    let is_last = at.parse::<usize>().ok()?.checked_add(1)? == parts.parse::<usize>().ok()?;
+    message.parse().ok().filter(|_| is_last)
+}
+
+/// Sends a part of those that were planned. The answers quote what they answer in their first part.
 pub(super) async fn send_part(
     parts: &LinkParts,
     outbound: &OutboundMessage,
-    (at, part): (u32, &WhatsappPart),
+    (at, planned): (u32, &[WhatsappPart]),
 ) -> Result<SendReceipt, SendFault> {
+    let part = usize::try_from(at).ok().and_then(|at| planned.get(at));
+    let part = part.ok_or_else(|| SendFault::refused("there is no such part"))?;
     let mut body = address_to(&outbound.to.address)?;
     let (kind, content) = match part {
         WhatsappPart::Attachment(file) => hand_over(parts, outbound, *file).await?,
@@ -34,7 +52,7 @@ pub(super) async fn send_part(
     body.insert("type".to_owned(), kind.into());
     body.insert(kind.to_owned(), content);
     // It comes back with what becomes of the message, also where nobody heard the answer.
-    body.insert("biz_opaque_callback_data".to_owned(), format!("{}:{at}", outbound.id).into());
+    body.insert(CALLBACK.to_owned(), name_part(outbound.id, at, planned.len()).into());
     let answers = outbound.answers.as_deref().filter(|id| at == 0 && id.starts_with(MESSAGE_ID));
     if let Some(answers) = answers {
         body.insert("context".to_owned(), json!({ "message_id": answers }));

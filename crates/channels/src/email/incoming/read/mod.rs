@@ -78,7 +78,11 @@ impl MailReader<'_> {
                 });
             }
             Some(MailReport::Delivered { message }) => {
-                return build(ChannelHappening::Receipt { message, receipt: ArrivedReceipt::Delivered });
+                return build(ChannelHappening::Receipt {
+                    message,
+                    receipt: ArrivedReceipt::Delivered,
+                    own: None,
+                });
             }
             Some(MailReport::Idle(why)) => Some(why.to_owned()),
             None => find_reason(&headers, &people.from, &subject, &self.list_own()),
@@ -111,6 +115,7 @@ impl MailReader<'_> {
     }
 
     /// Another name of ours that it was written to.
+                    own: None,
     fn find_own_address(&self, people: &MailPeople) -> Option<String> {
         let own = self.list_own();
         if people.to.iter().any(|address| own.contains(address)) {
