@@ -60,6 +60,7 @@ pub const MIGRATIONS: &[Migration] = &[
     migration!("0096_approval_purposes"),
     migration!("0131_unasked_messages"),
     migration!("0141_message_consents"),
+    migration!("0174_keyed_rate_limits"),
 ];
 
 /// Rows from before they were sealed, for those who seal them.

@@ -9,7 +9,6 @@ use std::time::Duration;
 use munshi_store::{JsonText, PlatformScope, PlatformTx, Tx, across_tenants, params};
 use munshi_types::Timestamp;
 use serde::Serialize;
-use sha2::{Digest, Sha256};
 
 use crate::error::{Error, Result};
 
@@ -55,13 +54,26 @@ pub enum LimitRefill {
 }
 
 /// `most` uses in each `period`; a burst may use all of them at once.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, PartialEq, Eq)]
 pub struct RateLimit {
     pub subject: LimitSubject,
     pub most: u32,
     pub period: Duration,
     refill: LimitRefill,
-    bucket: String,
+    whose: String,
+}
+
+/// Without whose it is, which may be an address.
+impl fmt::Debug for RateLimit {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { subject, most, period, refill, .. } = self;
+        f.debug_struct("RateLimit")
+            .field("subject", subject)
+            .field("most", most)
+            .field("period", period)
+            .field("refill", refill)
+            .finish_non_exhaustive()
+    }
 }
 
 /// Which limit was reached, and for how long.
@@ -81,17 +93,22 @@ impl fmt::Display for RateLimitHit {
 }
 
 impl RateLimit {
-    /// `whose` tells apart those who have a limit each; it is stored as a hash.
+    /// `whose` tells apart those who have a limit each; it is stored as a keyed hash: nobody who reads the rows can
+    /// confirm a guess of an address.
     pub fn new(
         subject: LimitSubject,
         whose: &str,
         (most, period): (u32, Duration),
         refill: LimitRefill,
     ) -> Self {
-        let hash = Sha256::digest(whose.as_bytes());
+        Self { subject, most: most.max(1), period, refill, whose: whose.to_owned() }
+    }
+
+    /// What it is counted under.
+    fn bucket(&self, tx: &Tx<'_>) -> Result<String> {
+        let hash = tx.hash("rate_limits.bucket", self.whose.as_bytes())?;
         let hash: String = hash.iter().take(16).map(|byte| format!("{byte:02x}")).collect();
-        let bucket = format!("{}:{hash}", subject.as_str());
-        Self { subject, most: most.max(1), period, refill, bucket }
+        Ok(format!("{}:{hash}", self.subject.as_str()))
     }
 
     /// How long one use takes to be free again.
@@ -134,11 +151,13 @@ pub fn consume(tx: &mut Tx<'_>, limits: &[RateLimit], now: Timestamp) -> Result<
     if limits.is_empty() {
         return Ok(());
     }
-    let counted = add_uses(tx, limits, now)?;
-    match limits.iter().find(|limit| !counted.contains(&limit.bucket)) {
+    let limits: Vec<(&RateLimit, String)> =
+        limits.iter().map(|limit| Ok((limit, limit.bucket(tx)?))).collect::<Result<_>>()?;
+    let counted = add_uses(tx, &limits, now)?;
+    match limits.iter().find(|(_, bucket)| !counted.contains(bucket)) {
         None => Ok(()),
-        Some(limit) => {
-            let free_at = find_free_at(tx, limit)?.unwrap_or_default();
+        Some((limit, bucket)) => {
+            let free_at = find_free_at(tx, bucket)?.unwrap_or_default();
             Err(Error::RateLimited(limit.build_hit(free_at, now)))
         }
     }
@@ -146,11 +165,11 @@ pub fn consume(tx: &mut Tx<'_>, limits: &[RateLimit], now: Timestamp) -> Result<
 
 /// Adds a use to each bucket that has room, and returns those. A bucket that would stay full for more than two periods was
 /// filled by a clock that ran ahead; it starts anew. Rows are locked in one order, so that no two units deadlock.
-fn add_uses(tx: &mut Tx<'_>, limits: &[RateLimit], now: Timestamp) -> Result<Vec<String>> {
+fn add_uses(tx: &mut Tx<'_>, limits: &[(&RateLimit, String)], now: Timestamp) -> Result<Vec<String>> {
     let mut rows: Vec<LimitRow<'_>> = limits
         .iter()
-        .map(|limit| LimitRow {
-            bucket: &limit.bucket,
+        .map(|(limit, bucket)| LimitRow {
+            bucket,
             most: limit.most,
             period: micros(limit.period),
             after_silence: limit.refill == LimitRefill::AfterSilence,
@@ -193,9 +212,9 @@ fn add_uses(tx: &mut Tx<'_>, limits: &[RateLimit], now: Timestamp) -> Result<Vec
     Ok(counted)
 }
 
-fn find_free_at(tx: &mut Tx<'_>, limit: &RateLimit) -> Result<Option<i64>> {
+fn find_free_at(tx: &mut Tx<'_>, bucket: &str) -> Result<Option<i64>> {
     let sql = "SELECT free_at FROM rate_limits WHERE tenant_id = $1 AND bucket = $2";
-    Ok(tx.optional(sql, params![limit.bucket], |row| row.get(0))?)
+    Ok(tx.optional(sql, params![bucket], |row| row.get(0))?)
 }
 
 /// Removes what is free again, for all tenants; says how many rows that were.

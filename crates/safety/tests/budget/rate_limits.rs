@@ -9,6 +9,7 @@ use munshi_safety::rate_limits::{
 use munshi_store::{Db, PlatformTx, Tx};
 use munshi_test_support::{TestDb, on_both_engines};
 use munshi_types::{Clock, TenantId};
+use sha2::{Digest, Sha256};
 
 const MINUTE: Duration = Duration::from_secs(60);
 
@@ -76,6 +77,23 @@ on_both_engines! {
             assert_eq!(uses(&test.db, &test, tenant, visit()).await, None);
         }
         assert!(uses(&test.db, &test, tenant, visit()).await.is_some());
+    }
+
+    async fn whose_a_row_is_can_not_be_guessed(test: TestDb) {
+        let tenants = [test.add_tenant("shop").await, test.add_tenant("other").await];
+        let mut found = Vec::new();
+        for tenant in tenants {
+            uses(&test.db, &test, tenant, vec![of(LimitSubject::AddressDay, "203.0.113.7", 5)]).await;
+            let read = |tx: &mut Tx<'_>| {
+                tx.one("SELECT bucket FROM rate_limits WHERE tenant_id = $1", &[], |row| row.get::<String>(0))
+            };
+            found.push(test.db.read(tenant, read).await.unwrap());
+        }
+        // All addresses there are hash in no time, and a key of the tenant's own stands in between.
+        let plain: String = Sha256::digest("203.0.113.7").iter().take(16).map(|byte| format!("{byte:02x}")).collect();
+        assert!(found.iter().all(|bucket| bucket.starts_with("address-day:") && !bucket.contains(&plain)), "{found:?}");
+        assert_ne!(found[0], found[1]);
+        assert!(!format!("{:?}", of(LimitSubject::AddressDay, "203.0.113.7", 5)).contains("203"));
     }
 
     async fn what_is_free_again_is_swept(test: TestDb) {
