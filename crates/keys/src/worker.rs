@@ -371,7 +371,8 @@ impl Owner {
         let migrations = Migrations::new(&[crate::KEY_STORE_MIGRATIONS])?;
         if let WantedStore::Known(_) = wanted {
             let owner = place.owner.as_ref().unwrap_or(&place.address);
-            if migrate::load_state(owner, &options, &migrations).await?.applied.is_empty() {
+            let state = migrate::load_state(owner, &options, &migrations).await;
+            if state.map_err(|error| name_store(&place.address, error))?.applied.is_empty() {
                 return Err(other_store(&place.address));
             }
         }
@@ -383,7 +384,7 @@ impl Owner {
             now: self.clock.now(),
             backups: None,
         };
-        migrate::run(request).await?;
+        migrate::run(request).await.map_err(|error| name_store(&place.address, error))?;
         let db = Db::open(&place.address, &options, &migrations).await?;
         let owner = place.owner.clone().unwrap_or_else(|| place.address.clone());
         let (masters, clock, random) = (self.masters.clone(), self.clock.clone(), self.random.clone());
@@ -392,6 +393,17 @@ impl Owner {
             WantedStore::Known(id) if store.id().await? != id => Err(other_store(&place.address)),
             WantedStore::Known(_) | WantedStore::Any => Ok(store),
         }
+    }
+}
+
+/// A main database by another address than its own looks like one of a later version.
+fn name_store(address: &DatabaseAddress, error: munshi_store::Error) -> Error {
+    match error {
+        munshi_store::Error::Schema(why) => Error::Store(munshi_store::Error::Schema(format!(
+            "the store of keys {address} can't be used: {why}. If keys.url names the main database: name one of its own there, with nothing \
+             else in it"
+        ))),
+        other => Error::Store(other),
     }
 }
 

@@ -32,11 +32,38 @@ impl DatabaseAddress {
             Self::Postgres(_) => "postgres",
         }
     }
+
+    /// Whether both lead to one database, as far as can be told without asking: by whichever login, and by whichever way to a file.
+    pub fn is_same_database(&self, other: &Self) -> bool {
+        match (self, other) {
+            (Self::Sqlite(one), Self::Sqlite(other)) => resolve_file(one) == resolve_file(other),
+            (Self::Postgres(one), Self::Postgres(other)) => {
+                one == other || one.find_place().is_some_and(|place| other.find_place() == Some(place))
+            }
+            _ => false,
+        }
+    }
+}
+
+/// A file that is not there yet stands in a folder that may be.
+fn resolve_file(file: &Path) -> PathBuf {
+    let folder = file.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    let in_folder = || Some(folder.canonicalize().ok()?.join(file.file_name()?));
+    file.canonicalize().ok().or_else(in_folder).unwrap_or_else(|| file.to_owned())
 }
 
 impl PostgresAddress {
     pub(crate) fn driver_config(&self) -> Result<tokio_postgres::Config, Error> {
         self.url.parse().map_err(|error| Error::Address(format!("invalid Postgres address: {error}")))
+    }
+
+    /// The servers and the database, whoever logs in.
+    fn find_place(&self) -> Option<(Vec<tokio_postgres::config::Host>, Vec<u16>, String)> {
+        let config = self.driver_config().ok()?;
+        let ports = if config.get_ports().is_empty() { vec![5432] } else { config.get_ports().to_vec() };
+        // Without a name it is the login's.
+        let name = config.get_dbname().or(config.get_user())?.to_owned();
+        Some((config.get_hosts().to_vec(), ports, name))
     }
 }
 
@@ -121,6 +148,20 @@ mod tests {
             DatabaseAddress::sqlite("/a/b.db")
         );
         assert_eq!("postgres://h/d".parse::<DatabaseAddress>().unwrap().engine(), "postgres");
+    }
+
+    #[test]
+    fn one_database_has_many_addresses() {
+        let same = |one: &str, other: &str| {
+            one.parse::<DatabaseAddress>().unwrap().is_same_database(&other.parse().unwrap())
+        };
+        assert!(same("postgres://a:x@h/d", "postgresql://b@h:5432/d?sslmode=require"));
+        assert!(
+            !same("postgres://a@h/d", "postgres://a@h/e") && !same("postgres://a@h/d", "postgres://a@i/d")
+        );
+        let here = std::env::current_dir().unwrap();
+        assert!(same("sqlite:a.db", &format!("sqlite:{}/./a.db", here.display())));
+        assert!(!same("sqlite:a.db", "sqlite:b.db") && !same("sqlite:a.db", "postgres://h/a.db"));
     }
 
     #[test]

@@ -32,6 +32,7 @@ impl ConfiguredDatabase {
         let owner = owner.transpose()?;
         let store = &config.store;
         let keys = ConfiguredKeys::from_config(config)?;
+        keys.require_other_than(&address)?;
         let options = StoreOptions {
             keyring: Some(keys.keyring.clone()),
             readers: store.readers,

@@ -96,6 +96,16 @@ impl ConfiguredKeys {
         ))
     }
 
+    /// Refuses a store of keys in the main database: each backup would have the keys to what is in it.
+    pub(crate) fn require_other_than(&self, main: &DatabaseAddress) -> Result<()> {
+        if !self.address.is_same_database(main) {
+            return Ok(());
+        }
+        let what = "keys.url names the main database, and its backups would have the keys in them";
+        Err(CommandFailure::new(Exit::Settings, what)
+            .hint("set keys.url (MUNSHI__KEYS__URL) to a database of its own, with nothing else in it"))
+    }
+
     /// Ties the store to the main database. For one where nothing is sealed yet it is made; the vault looks at the
     /// installation's key before that, so that a lost key is told and no other takes its place.
     pub async fn bind(&self, db: &Db) -> Result<()> {

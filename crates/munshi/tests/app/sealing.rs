@@ -37,3 +37,20 @@ fn without_its_store_of_keys_nothing_starts_and_nothing_is_made_in_its_place() {
     std::fs::copy(aside, keys).unwrap();
     installation.run(&["doctor"]).ok();
 }
+
+#[test]
+fn the_store_of_keys_is_another_database_than_the_main_one() {
+    for engine in [DatabaseEngine::Sqlite, DatabaseEngine::Postgres] {
+        let installation = Installation::migrated(engine);
+        let main = match engine {
+            DatabaseEngine::Sqlite => format!("sqlite:{}", installation.file().display()),
+            DatabaseEngine::Postgres => installation.place.postgres_url("munshi_owner"),
+        };
+        let wrong = installation.with("MUNSHI__KEYS__URL", main);
+        for command in [&["serve"][..], &["migrate"], &["tenant", "list"]] {
+            let error = wrong.run(command).refused(3);
+            assert!(error.contains("keys.url names the main database"), "{command:?}: {error}");
+            assert!(error.contains("of its own"), "{command:?}: {error}");
+        }
+    }
+}
