@@ -11,6 +11,7 @@
 
 mod api;
 mod demo;
+mod installation_parts;
 mod onboarding;
 mod port;
 mod readiness;

@@ -17,6 +17,7 @@ use serde::Serialize;
 use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio_util::sync::CancellationToken;
 
+use crate::installation_parts::InstallationParts;
 use crate::server::ServerBootstrap;
 use crate::{sign_in, telemetry};
 
@@ -34,6 +35,9 @@ struct Ready {
     /// Opens the start page for whoever sits at this machine, while there is no operator.
     #[serde(skip_serializing_if = "Option::is_none")]
     start_link: Option<String>,
+    /// What has to be kept, while there is no tenant.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    keep: Option<InstallationParts>,
 }
 
 /// What lets the first person in.
@@ -91,7 +95,9 @@ async fn serve(context: &CommandContext, config: &Config) -> Result<()> {
     } else if account::has_no_operators(&db).await? {
         tracing::info!("no operator account yet; run `munshi operator link` to create the first");
     }
-    announce(context, config, &database, front.server.address(), links)?;
+    let keep = InstallationParts::of_new(&database, &db).await?;
+    let ready = describe_ready(config, &database, front.server.address(), (links, keep));
+    announce(context, ready)?;
 
     let stop = CancellationToken::new();
     let mut serving = std::pin::pin!(front.serve(config, db, context.clock.clone(), stop.clone()));
@@ -119,14 +125,13 @@ async fn migrate(context: &CommandContext, database: &ConfiguredDatabase) -> Res
     Ok(())
 }
 
-fn announce(
-    context: &CommandContext,
+fn describe_ready(
     config: &Config,
     database: &ConfiguredDatabase,
     address: SocketAddr,
-    links: FirstLinks,
-) -> Result<()> {
-    let ready = Ready {
+    (links, keep): (FirstLinks, Option<InstallationParts>),
+) -> Ready {
+    Ready {
         url: format!("http://{}", to_reachable_address(address)),
         address,
         database: database.address.to_string(),
@@ -134,25 +139,33 @@ fn announce(
         version: env!("CARGO_PKG_VERSION"),
         first_link: links.account,
         start_link: links.start,
-    };
+        keep,
+    }
+}
+
+fn announce(context: &CommandContext, ready: Ready) -> Result<()> {
     if context.output.is_json() || context.output.is_watched() {
         return context.output.print_result(&ready, banner);
     }
-    let Ready { url, database, data_dir, version, .. } = ready;
+    let Ready { url, address, database, data_dir, version, keep, .. } = ready;
     tracing::info!(%address, url, database, data_dir, version, "ready");
+    if let Some(parts) = keep {
+        parts.log();
+    }
     Ok(())
 }
 
 fn banner(ready: &Ready, painter: TextStyler) -> String {
     let label = |word: &str| painter.dim(&format!("  {word:<9}"));
-    let Ready { url, address, database, data_dir, version, first_link, start_link } = ready;
+    let Ready { url, address, database, data_dir, version, first_link, start_link, keep } = ready;
     let everyone = if address.ip().is_unspecified() { " (reachable from the network)" } else { "" };
     [
         format!("Munshi {version} is ready at {}{everyone}", painter.bold(url)),
         format!("{}{database}", label("database")),
         format!("{}{data_dir}", label("data")),
         format!("{}Ctrl-C", label("stop")),
-        first_steps(first_link.as_deref(), start_link.as_deref(), painter),
+        keep.as_ref().map(InstallationParts::render_text).unwrap_or_default()
+            + &first_steps(first_link.as_deref(), start_link.as_deref(), painter),
     ]
     .join("\n")
 }
@@ -209,7 +222,17 @@ mod tests {
             version: "1.2.3",
             first_link: None,
             start_link: None,
+            keep: None,
         };
         insta::assert_snapshot!(banner(&ready, TextStyler::Plain));
+        let keep = InstallationParts {
+            database: "sqlite:/srv/munshi/munshi.db".to_owned(),
+            vault_key: "/srv/munshi/vault.key".to_owned(),
+            keys: "sqlite:/srv/munshi/keys.db".to_owned(),
+        };
+        insta::assert_snapshot!(
+            "what_to_keep",
+            banner(&Ready { keep: Some(keep), ..ready }, TextStyler::Plain)
+        );
     }
 }

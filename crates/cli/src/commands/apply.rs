@@ -7,6 +7,7 @@ use munshi_types::Zone;
 use munshi_wiring::failure::{CommandFailure, Exit, Result};
 
 use super::diff;
+use super::tenant::WHAT_TO_KEEP;
 use super::vault::OperatorArguments;
 use crate::context::CommandContext;
 use crate::operation_client::OperationTarget;
@@ -78,12 +79,14 @@ pub(super) fn refuse_overtaken(mut failure: CommandFailure) -> CommandFailure {
 /// What was done, after what was to be done.
 fn render_end(done: &FolderPlansView) -> String {
     let changes: usize = done.plans.iter().map(|plan| plan.changes.len() + plan.files.len()).sum();
-    if changes > 0 {
+    let is_new = done.plans.iter().any(|plan| plan.is_new);
+    let end = if changes > 0 {
         let logins: String = done.logins.iter().map(|gone| format!("{}\n", gone.note)).collect();
         format!("Applied {}.\n{logins}", format_count(changes as u64, "change"))
-    } else if done.plans.iter().any(|plan| plan.is_new) {
+    } else if is_new {
         "Created the tenant; there were no tiers to apply.\n".to_owned()
     } else {
         String::new()
-    }
+    };
+    if is_new { format!("{end}{WHAT_TO_KEEP}\n") } else { end }
 }

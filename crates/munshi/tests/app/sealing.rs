@@ -39,6 +39,23 @@ fn without_its_store_of_keys_nothing_starts_and_nothing_is_made_in_its_place() {
 }
 
 #[test]
+fn what_must_be_kept_is_told_before_the_first_message() {
+    let installation = Installation::sqlite();
+    let server = installation.serve();
+    let keep = &server.ready["keep"];
+    for (part, file) in [("database", "munshi.db"), ("vault_key", "vault.key"), ("keys", "keys.db")] {
+        assert!(keep[part].as_str().unwrap().ends_with(file), "{part}: {keep}");
+    }
+    drop(server);
+    let added = installation.run(&["tenant", "add", "shop"]).ok();
+    assert!(added.contains("If the store of keys is lost, nobody can read what people wrote"), "{added}");
+    assert!(installation.serve().ready["keep"].is_null(), "told once");
+    let saathi = format!("{}/../../tenants/saathi", env!("CARGO_MANIFEST_DIR"));
+    assert!(installation.run(&["apply", &saathi]).ok().contains("store of keys is lost"));
+    assert!(!installation.run(&["apply", &saathi]).ok().contains("store of keys is lost"));
+}
+
+#[test]
 fn the_store_of_keys_is_another_database_than_the_main_one() {
     for engine in [DatabaseEngine::Sqlite, DatabaseEngine::Postgres] {
         let installation = Installation::migrated(engine);

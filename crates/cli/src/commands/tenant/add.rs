@@ -5,6 +5,7 @@ use munshi_operations::tenants::{AddTenant, AddTenantInput};
 use munshi_types::{TenantName, Zone};
 use munshi_wiring::failure::Result;
 
+use super::WHAT_TO_KEEP;
 use crate::commands::vault::OperatorArguments;
 use crate::context::CommandContext;
 use crate::operation_client::OperationTarget;
@@ -25,6 +26,6 @@ pub(super) fn run(context: &CommandContext, arguments: TenantAddArguments) -> Re
     let target = OperationTarget::installation(Some(&arguments.operator));
     let tenant = context.run_operation::<AddTenant>(&target, &input)?;
     context.output.print_result(&tenant, |tenant, _| {
-        format!("Added {}, in {}. Its id is {}.", tenant.name, tenant.zone, tenant.id)
+        format!("Added {}, in {}. Its id is {}.\n{WHAT_TO_KEEP}", tenant.name, tenant.zone, tenant.id)
     })
 }

@@ -20,6 +20,10 @@ use crate::context::CommandContext;
 use crate::output::formatting::format_time;
 use crate::output::table::{OutputCellStyle, OutputTableCell};
 
+/// Told where a tenant is made: before anybody writes to it.
+pub(super) const WHAT_TO_KEEP: &str = "Keep copies of the database, the vault's key and the store of keys (`munshi backup`, `munshi backup --keys`).\n\
+    If the store of keys is lost, nobody can read what people wrote, you included.";
+
 #[derive(Debug, Subcommand)]
 pub(crate) enum TenantCommand {
     /// Add a tenant
