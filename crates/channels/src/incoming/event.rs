@@ -54,6 +54,9 @@ pub enum ChannelHappening {
     Subscription {
         from: ArrivedSender,
         wanted: bool,
+        /// Where messages of ours reach them, which is what the wish is about; none where that is what the channel calls them.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        reply_to: Option<String>,
     },
     /// The provider decided on a text that it keeps.
     Template(ArrivedTemplate),
@@ -237,8 +240,13 @@ mod tests {
             ChannelHappening::Receipt {
                 message: "1".to_owned(),
                 receipt: ArrivedReceipt::Returned { why: "blocked".to_owned() },
+                own: Some(munshi_types::IdGenerator::system().next()),
             },
-            ChannelHappening::Subscription { from: ArrivedSender::default(), wanted: false },
+            ChannelHappening::Subscription {
+                from: ArrivedSender::default(),
+                wanted: false,
+                reply_to: Some("+919812345678".to_owned()),
+            },
             ChannelHappening::Notice { what: "banned".to_owned() },
         ] {
             let event = ChannelEvent { id: "1".to_owned(), lane: "a".to_owned(), happened_at: None, what };

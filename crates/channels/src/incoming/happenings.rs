@@ -1,9 +1,10 @@
 //! What providers tell beside messages.
 
+use munshi_conversations::outbox::opt_outs::is_opted_out_at;
 use munshi_conversations::outbox::{DeliveryReceipt, ReceiptContext, record_receipt, record_receipt_of};
 use munshi_store::Tx;
 use munshi_types::tier::Channel;
-use munshi_types::{InboundMessage, InboundTarget, MessageId};
+use munshi_types::{InboundMessage, InboundTarget, MessageId, ReplyAddress};
 
 use super::event::{ArrivedChat, ArrivedMessage, ArrivedReceipt, ArrivedSender, ChannelHappening};
 use super::route::build_inbound;
@@ -28,8 +29,12 @@ impl ArrivalTaker {
             ChannelHappening::Receipt { message, receipt, own } => {
                 self.take_receipt(taking, (message, own), receipt).await
             }
-            ChannelHappening::Subscription { from, wanted } => {
-                self.take_subscription(taking, event, from, wanted).await
+            ChannelHappening::Subscription { from, wanted, reply_to } => {
+                let reply_to = reply_to.unwrap_or_else(|| from.channel_id.clone());
+                if wanted && !self.is_opted_out(taking, &reply_to).await? {
+                    return pass_over("they allow what nobody had ended");
+                }
+                self.take_subscription(taking, event, (from, reply_to), wanted).await
             }
             ChannelHappening::Template(template) => {
                 tracing::info!(
@@ -72,18 +77,25 @@ impl ArrivalTaker {
         Ok(())
     }
 
+    /// Whether they asked to be sent nothing but answers there. The word for the opposite is an ordinary one before that, and would be answered.
+    async fn is_opted_out(&self, taking: &Taking<'_>, reply_to: &str) -> Result<bool, TakeFault> {
+        let at = ReplyAddress::new(taking.link.channel(), reply_to);
+        let find = move |tx: &mut Tx<'_>| is_opted_out_at(tx, &at);
+        Ok(self.db.read(taking.tenant, find).await?)
+    }
+
     /// What somebody asks for by a button of the platform's is what they ask for by the word.
     async fn take_subscription(
         &self,
         taking: &Taking<'_>,
         event: &str,
-        from: ArrivedSender,
+        (from, reply_to): (ArrivedSender, String),
         wanted: bool,
     ) -> Result<(), TakeFault> {
         let to: InboundTarget = self.find_target(taking, None).await?;
         let message = ArrivedMessage {
             outside_id: event.to_owned(),
-            reply_to: from.channel_id.clone(),
+            reply_to,
             chat: ArrivedChat::Direct,
             text: if wanted { "START" } else { "STOP" }.to_owned(),
             from,

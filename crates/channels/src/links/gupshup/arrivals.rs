@@ -146,7 +146,7 @@ impl GupshupTelling<'_> {
             id: format!("user:{}:{told}:{at}", from.channel_id),
             lane: from.channel_id.clone(),
             happened_at: self.happened_at,
-            what: ChannelHappening::Subscription { from, wanted },
+            what: ChannelHappening::Subscription { from, wanted, reply_to: None },
         })
     }
 

@@ -104,7 +104,6 @@ fn what_becomes_of_a_message_is_told_by_the_id_that_sending_it_gave() {
 }
 
 #[test]
-#[test]
 fn a_press_says_which_message_it_answers() {
     let of: MessageId = munshi_types::IdGenerator::system().next();
     let pressed = json!({ "title": "Yes", "reply": "Yes 1", "postbackText": name_button(of, "Yes: all") });
@@ -113,12 +112,15 @@ fn a_press_says_which_message_it_answers() {
     assert_eq!((said.text.as_str(), said.answered), ("Yes: all", Some(of)));
 }
 
+#[test]
 fn opting_out_is_heard_and_the_first_call_needs_nothing() {
     let event = |kind: &str| tell("user-event", json!({ "phone": "919812345678", "type": kind }));
     assert_eq!(read(&event("sandbox-start")), []);
     for (kind, is_wanted) in [("opted-in", true), ("opted-out", false)] {
         let events = read(&event(kind));
-        let ChannelHappening::Subscription { from, wanted } = &events[0].what else { panic!("{events:?}") };
+        let ChannelHappening::Subscription { from, wanted, .. } = &events[0].what else {
+            panic!("{events:?}")
+        };
         assert_eq!((from.channel_id.as_str(), *wanted), ("+919812345678", is_wanted));
     }
 }

@@ -201,7 +201,7 @@ fn read_membership(change: &MembershipChange) -> Option<ChannelHappening> {
         _ => return None,
     };
     let is_own = change.chat.is_private() && change.chat.id == change.from.id;
-    is_own.then(|| ChannelHappening::Subscription { from: read_sender(&change.from), wanted })
+    is_own.then(|| ChannelHappening::Subscription { from: read_sender(&change.from), wanted, reply_to: None })
 }
 
 fn read_reaction(change: &ReactionChange, bot: &BotName<'_>) -> Option<ChannelHappening> {

@@ -59,7 +59,7 @@ fn read_status(fields: &TwilioFields, id: &str, status: &str) -> Vec<ChannelEven
     if code == OPTED_OUT
         && let Some(to) = fields.get("To")
     {
-        let what = ChannelHappening::Subscription { from: build_sender(to), wanted: false };
+        let what = ChannelHappening::Subscription { from: build_sender(to), wanted: false, reply_to: None };
         events.push(build("stopped", to, what));
     }
     events
@@ -70,9 +70,10 @@ fn read_message(fields: &TwilioFields, id: &str, own: Option<&str>) -> Result<Ch
     let from = build_sender(number);
     let event = |what| ChannelEvent { id: id.to_owned(), lane: number.to_owned(), happened_at: None, what };
     // Twilio has heard the word itself, and answered it.
+    let subscribe = |from, wanted| ChannelHappening::Subscription { from, wanted, reply_to: None };
     match fields.get("OptOutType").map(str::to_ascii_uppercase).as_deref() {
-        Some("STOP") => return Ok(event(ChannelHappening::Subscription { from, wanted: false })),
-        Some("START") => return Ok(event(ChannelHappening::Subscription { from, wanted: true })),
+        Some("STOP") => return Ok(event(subscribe(from, false))),
+        Some("START") => return Ok(event(subscribe(from, true))),
         _ => {}
     }
     let unanswerable = if own.is_some_and(|own| read_number(number).as_deref() == Some(own)) {
@@ -211,12 +212,8 @@ mod tests {
     fn who_says_stop_is_written_to_no_more() {
         for (word, wanted) in [("STOP", false), ("START", true)] {
             let events = read(&[("MessageSid", "SM1"), FROM, ("Body", word), ("OptOutType", word)]).unwrap();
-            let from = ArrivedSender {
-                channel_id: FROM.1.to_owned(),
-                phone: Some(FROM.1.to_owned()),
-                ..ArrivedSender::default()
-            };
-            assert_eq!(events[0].what, ChannelHappening::Subscription { from, wanted });
+            let from = ArrivedSender { channel_id: FROM.1.to_owned(), ..ArrivedSender::default() };
+            assert_eq!(events[0].what, ChannelHappening::Subscription { from, wanted, reply_to: None });
         }
         let failed = read(&[
             ("MessageSid", "SM1"),

@@ -108,8 +108,8 @@ impl ArrivalReader<'_> {
                 chat: read_chat(message),
                 text: read.text,
                 files: read.files,
-                quoted: read_text(content, "/context/id").map(str::to_owned),
                 answered: read.answered,
+                quoted: read_text(content, "/context/id").map(str::to_owned),
                 sent_at: happened_at,
                 reply_to: reply_to.clone(),
                 to: read_text(value, "/metadata/display_phone_number").and_then(read_number),
@@ -208,14 +208,14 @@ fn read_preference(value: &Value, told: &Value) -> Option<ChannelEvent> {
         _ => return None,
     };
     let said = Value::from_iter([("from", told["wa_id"].clone()), ("from_user_id", told["user_id"].clone())]);
-    let (from, _) = read_sender(value, &said)?;
+    let (from, reply_to) = read_sender(value, &said)?;
     let happened_at = read_time(told);
     let at = happened_at.map_or(0, Timestamp::as_micros);
     Some(ChannelEvent {
         id: format!("preference:{}:{wanted}:{at}", from.channel_id),
         lane: from.channel_id.clone(),
         happened_at,
-        what: ChannelHappening::Subscription { from, wanted },
+        what: ChannelHappening::Subscription { from, wanted, reply_to: Some(reply_to) },
     })
 }
 

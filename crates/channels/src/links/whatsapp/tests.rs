@@ -1,8 +1,9 @@
-use munshi_types::Timestamp;
+use munshi_types::{MessageId, Timestamp};
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
 use super::arrivals::ArrivalReader;
+use super::content::name_button;
 use super::signature::{answer_verification, make_verify_token, verify_signature};
 use crate::incoming::{
     ArrivedChat, ArrivedReceipt, ChannelEvent, ChannelHappening, ChannelRequest, ChannelRequestMethod,
@@ -209,6 +210,43 @@ fn every_kind_of_message_is_words_or_a_file() {
 }
 
 #[test]
+fn a_press_says_which_message_it_answers() {
+    let of: MessageId = munshi_types::IdGenerator::system().next();
+    for (kind, own, text, answered) in [
+        ("button_reply", name_button(of, "Yes: all"), "Yes: all", Some(of)),
+        ("list_reply", name_button(of, "All that I bought in May"), "All that I bought in May", Some(of)),
+        // As it was named before, and as others name theirs.
+        ("button_reply", "say:Yes".to_owned(), "Yes", None),
+        ("button_reply", "say:Now: all".to_owned(), "Now: all", None),
+        ("button_reply", format!("{of}:Yes"), "shown", None),
+    ] {
+        let pressed = json!({ "type": "interactive", "interactive": { "type": kind, kind: { "id": own, "title": "shown" } } });
+        let events = read(&message(pressed));
+        let ChannelHappening::Message(said) = &events[0].what else { panic!("{events:?}") };
+        assert_eq!((said.text.as_str(), said.answered), (text, answered), "{own}");
+    }
+    assert!(name_button(of, &"x".repeat(72)).len() <= 200);
+}
+
+#[test]
+fn a_status_of_the_last_part_says_of_which_message_it_is() {
+    let of: MessageId = munshi_types::IdGenerator::system().next();
+    for (callback, own) in [
+        (format!("{of}:0:1"), Some(of)),
+        (format!("{of}:2:3"), Some(of)),
+        (format!("{of}:1:3"), None),
+        (format!("{of}:0"), None),
+        ("of another program".to_owned(), None),
+        (String::new(), None),
+    ] {
+        let status = json!({ "id": "wamid.O", "status": "delivered", "biz_opaque_callback_data": callback });
+        let events = read(&tell(OURS, json!({ "statuses": [status] })));
+        let ChannelHappening::Receipt { own: told, .. } = &events[0].what else { panic!("{events:?}") };
+        assert_eq!(*told, own, "{callback}");
+    }
+}
+
+#[test]
 fn edits_deletions_and_reactions_name_the_message_that_they_are_about() {
     let edit = json!({ "type": "edit", "edit": { "original_message_id": "wamid.O",
         "message": { "type": "text", "text": { "body": "five kilos" }, "id": "wamid.O" } } });
@@ -299,10 +337,11 @@ fn what_whatsapp_decides_is_told() {
     let stop = json!({ "metadata": { "phone_number_id": OURS }, "contacts": [{ "wa_id": "919812345678", "user_id": BSUID }],
         "user_preferences": [{ "wa_id": "919812345678", "value": "stop", "category": "marketing_messages", "timestamp": 1739321024 }] });
     let events = read(&change("user_preferences", stop));
-    let ChannelHappening::Subscription { from, wanted: false } = &events[0].what else {
+    let ChannelHappening::Subscription { from, wanted: false, reply_to } = &events[0].what else {
         panic!("{events:?}")
     };
     assert_eq!(from.channel_id, BSUID);
+    assert_eq!(reply_to.as_deref(), Some("+919812345678"), "it is about where messages of ours reach them");
     let moved = json!({ "type": "system", "system": { "type": "user_changed_number", "body": "Meera changed from 919812345678",
         "wa_id": "919812345679" } });
     let events = read(&message(moved));
