@@ -5,7 +5,7 @@ use munshi_identity::ContactAddress;
 use munshi_types::Timestamp;
 use ring::digest::{SHA256, digest};
 
-use super::authentication::{SenderProof, TrustedResults, prove_sender};
+use super::authentication::{SenderProof, TrustedResults, is_aligned, prove_sender};
 use super::automatic::find_reason;
 use super::files::{FilePlace, list_files};
 use super::html_text::{QuoteHandling, read_html};
@@ -24,6 +24,38 @@ const LONGEST_ADDRESS: usize = 254;
 const LONGEST_ID: usize = 500;
 /// What the name of somebody begins with whose address nobody has proved: they are not whom they say they are.
 const UNPROVED: &str = "unproved:";
+
+/// Where anybody gets an address: another of them is not the same organisation's.
+const PUBLIC_PROVIDERS: [&str; 28] = [
+    "aol.com",
+    "fastmail.com",
+    "gmail.com",
+    "gmx.com",
+    "gmx.de",
+    "gmx.net",
+    "googlemail.com",
+    "hotmail.com",
+    "icloud.com",
+    "live.com",
+    "mac.com",
+    "mail.com",
+    "mail.ru",
+    "me.com",
+    "msn.com",
+    "outlook.com",
+    "outlook.in",
+    "pm.me",
+    "proton.me",
+    "protonmail.com",
+    "rediffmail.com",
+    "web.de",
+    "yahoo.co.in",
+    "yahoo.com",
+    "yahoo.in",
+    "yandex.com",
+    "ymail.com",
+    "zohomail.in",
+];
 
 /// A mail as it came.
 pub(super) struct RawMail<'a> {
@@ -216,10 +248,20 @@ fn shorten_name(address: &str) -> String {
     if address.len() <= LONGEST { address.to_owned() } else { hash(&[address.as_bytes()]) }
 }
 
-/// Where they ask to be answered, if it is them who ask; else where it came from. Others who got it are told nothing.
+/// Where they ask to be answered, if that is their own organisation's; else where it came from. Whoever has got a signed mail of theirs may
+/// send it on with another address above it, which no signature need cover. Others who got the mail are told nothing.
 fn choose_reply_address(people: &MailPeople, proof: &SenderProof) -> String {
     let is_proved = matches!(proof, SenderProof::Proved(_));
-    people.reply_to.clone().filter(|_| is_proved).unwrap_or_else(|| people.from.clone())
+    let is_own = |reply_to: &String| is_proved && is_same_organisation(reply_to, &people.from);
+    people.reply_to.clone().filter(is_own).unwrap_or_else(|| people.from.clone())
+}
+
+fn is_same_organisation(one: &str, other: &str) -> bool {
+    let domains = one.rsplit_once('@').zip(other.rsplit_once('@'));
+    domains.is_some_and(|((_, one), (_, other))| {
+        let is_public = [one, other].iter().any(|domain| PUBLIC_PROVIDERS.contains(domain));
+        !is_public && is_aligned(one, other)
+    })
 }
 
 /// The mail that it answers, one of ours before any other; and what its own answer stands behind.

@@ -54,9 +54,19 @@ fn a_first_mail_begins_with_its_subject() {
 
 #[test]
 fn nobody_becomes_somebody_by_what_they_write_above_a_mail() {
-    let proved = read(&format!("{PROVED}{HEADER}Reply-To: else@example.net\n\nhi\n"));
+    let proved = read(&format!("{PROVED}{HEADER}Reply-To: orders@mail.example.org\n\nhi\n"));
     assert_eq!(proved.from.email.as_deref(), Some("meera@example.org"));
-    assert_eq!((proved.from.proof.as_deref(), proved.reply_to.as_str()), (Some("dkim"), "else@example.net"));
+    let theirs = "orders@mail.example.org";
+    assert_eq!((proved.from.proof.as_deref(), proved.reply_to.as_str()), (Some("dkim"), theirs));
+    // A mail of hers that somebody sends on: her signature need not cover what they write above it.
+    let sent_on = read(&format!("{PROVED}{HEADER}Reply-To: thief@example.net\n\nhi\n"));
+    assert_eq!(
+        (sent_on.from.proof.as_deref(), sent_on.reply_to.as_str()),
+        (Some("dkim"), "meera@example.org")
+    );
+    let at_gmail = |text: &str| text.replace("example.org", "gmail.com").replace("Example.org", "gmail.com");
+    let shared = read(&at_gmail(&format!("{PROVED}{HEADER}Reply-To: thief@example.org\n\nhi\n")));
+    assert_eq!((shared.from.proof.as_deref(), shared.reply_to.as_str()), (Some("dkim"), "meera@gmail.com"));
     for above in ["", "Authentication-Results: mx.evil.example; dkim=pass header.d=example.org\n"] {
         let forged = read(&format!("{above}{HEADER}Reply-To: thief@example.org\n\nhi\n"));
         assert_eq!((forged.from.email, forged.from.phone), (None, None));
