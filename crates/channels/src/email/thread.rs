@@ -46,11 +46,24 @@ impl MailThread {
 
     /// All that came before, the mail that is answered last.
     pub(super) fn list_ids(&self, answers: Option<&str>) -> Vec<String> {
-        let answers = answers.map(str::trim).map(str::to_owned);
+        let answers = answers.map(|answers| read_mail_name(answers).to_owned());
         let all = self.before.iter().filter(|id| answers.as_ref() != Some(*id)).cloned();
         let all: Vec<String> = all.chain(answers.clone()).filter(|id| is_mail_id(id)).collect();
         shorten_chain(all)
     }
+}
+
+/// What a mail is known by: its id, and what stands for whoever sent it. The same id of somebody else's is another mail.
+pub(super) fn name_mail(id: &str, sender: &str) -> String {
+    format!("{id}#{sender}")
+}
+
+/// The id in it. Mails that came long ago have nothing behind it.
+fn read_mail_name(name: &str) -> &str {
+    let name = name.trim();
+    let is_sender = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_hexdigit());
+    let parts = name.rsplit_once('#').filter(|(id, sender)| id.ends_with('>') && is_sender(sender));
+    parts.map_or(name, |(id, _)| id)
 }
 
 /// The first, and as many of the last as there is room for.
@@ -140,6 +153,8 @@ mod tests {
         let chain = thread.list_ids(Some("<500@mail.example.org>"));
         assert_eq!((chain.first(), chain.last()), (ids.first(), Some(&"<500@mail.example.org>".to_owned())));
         assert!(chain.join(" ").len() <= LONGEST_CHAIN);
+        let named = name_mail("<500@mail.example.org>", "0a1b");
+        assert_eq!(thread.list_ids(Some(&named)), chain, "who sent it is no part of its id");
         assert_eq!(MailThread::default().list_ids(Some("hash:7")), Vec::<String>::new(), "no id of a mail");
     }
 

@@ -101,7 +101,9 @@ fn list_messages(polled: &PolledEvents) -> Vec<&ArrivedMessage> {
 }
 
 fn list_ids(polled: &PolledEvents) -> Vec<&str> {
-    list_messages(polled).into_iter().map(|message| message.outside_id.as_str()).collect()
+    // Behind the mail's own id stands who sent it.
+    let messages = list_messages(polled).into_iter();
+    messages.map(|message| message.outside_id.split_once('#').map_or("", |(id, _)| id)).collect()
 }
 
 on_both_engines! {

@@ -13,7 +13,7 @@ use super::mime::{MailHeaders, MailLeaf, guard, list_leaves, split_header};
 use super::quotes::{cut_quotes, is_forward};
 use super::report::{MailReport, find_own_id, read_report};
 use crate::accounts::MailAccount;
-use crate::email::thread::{MailThread, is_mail_id, read_ids, strip_reply_words};
+use crate::email::thread::{MailThread, is_mail_id, name_mail, read_ids, strip_reply_words};
 use crate::incoming::{ArrivedMessage, ArrivedReceipt, ArrivedSender, ChannelEvent, ChannelHappening};
 
 /// A message has no more.
@@ -21,7 +21,7 @@ const LONGEST_TEXT: usize = 60 * 1024;
 const LONGEST_SUBJECT: usize = 500;
 const LONGEST_NAME: usize = 120;
 const LONGEST_ADDRESS: usize = 254;
-const LONGEST_ID: usize = 500;
+const LONGEST_ID: usize = 460;
 /// What the name of somebody begins with whose address nobody has proved: they are not whom they say they are.
 const UNPROVED: &str = "unproved:";
 
@@ -88,7 +88,11 @@ impl MailReader<'_> {
         let (people, subject, sent_at) = read_header(header);
         let id =
             headers.first("message-id").and_then(|id| read_ids(id).pop()).filter(|id| id.len() <= LONGEST_ID);
-        let outside_id = id.clone().unwrap_or_else(|| format!("hash:{}", hash(&[mail.bytes])));
+        let outside_id = match &id {
+            // Anybody may write the id of somebody else's mail above theirs.
+            Some(id) => name_mail(id, &hash(&[people.from.as_bytes()])),
+            None => format!("hash:{}", hash(&[mail.bytes])),
+        };
         let event = match &id {
             Some(id) => hash(&[b"mail".as_slice(), id.as_bytes(), people.from.as_bytes()]),
             None => hash(&[mail.bytes]),
@@ -107,6 +111,7 @@ impl MailReader<'_> {
                 return build(ChannelHappening::Receipt {
                     message,
                     receipt: ArrivedReceipt::Returned { why },
+                    own: None,
                 });
             }
             Some(MailReport::Delivered { message }) => {
@@ -147,7 +152,6 @@ impl MailReader<'_> {
     }
 
     /// Another name of ours that it was written to.
-                    own: None,
     fn find_own_address(&self, people: &MailPeople) -> Option<String> {
         let own = self.list_own();
         if people.to.iter().any(|address| own.contains(address)) {
