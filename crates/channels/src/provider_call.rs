@@ -8,6 +8,7 @@ use serde::de::DeserializeOwned;
 use serde_json::Value;
 
 use crate::link::LinkFault;
+use crate::links::json::describe_fault;
 
 /// A provider that has not answered by then is not waited for.
 const LONGEST_WAIT: Duration = Duration::from_secs(30);
@@ -69,8 +70,9 @@ impl ProviderAnswer {
     }
 
     pub(crate) fn read<T: DeserializeOwned>(&self) -> Result<T, LinkFault> {
-        serde_json::from_slice(&self.body)
-            .map_err(|error| LinkFault::passing(format!("its answer can't be read: {error}")))
+        serde_json::from_slice(&self.body).map_err(|error| {
+            LinkFault::passing(format!("its answer can't be read: it is {}", describe_fault(&error)))
+        })
     }
 
     /// Its words, as far as they help whoever looks after the account.

@@ -9,6 +9,7 @@ use uuid::Uuid;
 
 use super::event::ChannelEvent;
 use crate::accounts::ChannelAccountName;
+use crate::links::json::describe_fault;
 
 /// Takes in what waits; see [`super::take`].
 pub const KIND: &str = "channels.take";
@@ -168,9 +169,9 @@ pub(super) fn load_event(tx: &mut Tx<'_>, id: DeliveryId) -> Result<Option<Chann
         |row| row.get_sealed::<Option<String>>("body", BODY.cell(id)),
     )?;
     let Some(body) = body.flatten() else { return Ok(None) };
-    serde_json::from_str(&body)
-        .map(Some)
-        .map_err(|error| munshi_store::Error::Decode(format!("what a channel told can't be read: {error}")))
+    serde_json::from_str(&body).map(Some).map_err(|error| {
+        munshi_store::Error::Decode(format!("what a channel told is {}", describe_fault(&error)))
+    })
 }
 
 /// Ends it, and makes the job of what waits behind it. Whoever calls holds nothing of the lane yet.

@@ -2,11 +2,26 @@
 
 use serde::de::DeserializeOwned;
 use serde_json::Value;
+use serde_json::error::Category;
 
 /// Reads it as if what is null were not there.
 pub(super) fn read_without_nulls<T: DeserializeOwned>(mut told: Value) -> Result<T, serde_json::Error> {
     strip_nulls(&mut told);
     serde_json::from_value(told)
+}
+
+/// Where something can't be read, without what stands there: it may be anybody's words.
+pub(crate) fn describe_fault(error: &serde_json::Error) -> String {
+    let what = match error.classify() {
+        Category::Syntax => "no JSON",
+        Category::Eof => "cut off",
+        Category::Data => "of another shape",
+        Category::Io => "not all there",
+    };
+    match error.line() {
+        0 => what.to_owned(),
+        line => format!("{what} at line {line}, column {}", error.column()),
+    }
 }
 
 fn strip_nulls(told: &mut Value) {
@@ -34,6 +49,16 @@ mod tests {
     struct Told {
         #[serde(default)]
         files: Vec<String>,
+    }
+
+    #[test]
+    fn nobodys_words_stand_in_a_fault() {
+        for told in ["{\"files\": \"my salary\"}", "{\"files\": [\"my salary\"", "my salary"] {
+            let fault = describe_fault(&serde_json::from_str::<Told>(told).unwrap_err());
+            assert!(!fault.contains("salary") && fault.contains("line 1, column"), "{fault}");
+        }
+        let fault = describe_fault(&read_without_nulls::<Told>(json!({ "files": "my salary" })).unwrap_err());
+        assert_eq!(fault, "of another shape");
     }
 
     #[test]

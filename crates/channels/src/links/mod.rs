@@ -2,7 +2,7 @@
 
 mod file_stream;
 mod gupshup;
-mod json;
+pub(crate) mod json;
 mod msg91;
 mod slack;
 mod sms;

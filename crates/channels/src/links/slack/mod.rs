@@ -37,7 +37,7 @@ use self::format::build_parts;
 use self::place::{SlackPlace, split_message};
 use self::press::{SlackPress, read_press};
 use super::file_stream::stream_file;
-use super::json::read_without_nulls;
+use super::json::{describe_fault, read_without_nulls};
 use crate::incoming::{
     ArrivedFile, ArrivedMessage, ChannelAnswer, ChannelRefusal, ChannelRequest, ChannelVerdict,
 };
@@ -77,7 +77,9 @@ impl SlackLink {
                 SlackPress::Nothing => ChannelVerdict::Take(Vec::new()),
             });
         }
-        let unreadable = |error: serde_json::Error| format!("what Slack tells can't be read: {error}");
+        let unreadable = |error: serde_json::Error| {
+            format!("what Slack tells can't be read: it is {}", describe_fault(&error))
+        };
         let told: Value = serde_json::from_slice(&request.body).map_err(unreadable)?;
         let envelope: SlackEnvelope = read_without_nulls(told).map_err(unreadable)?;
         if envelope.kind == "url_verification" {

@@ -10,6 +10,7 @@ use serde_json::Value;
 use super::event::{build_chat, build_sender, read_time};
 use super::place::{SlackPlace, is_direct, name_message};
 use crate::incoming::{ArrivedMessage, ChannelEvent, ChannelHappening};
+use crate::links::json::describe_fault;
 
 /// What our buttons' names begin with.
 pub(super) const ACTION: &str = "munshi-";
@@ -77,8 +78,8 @@ pub(super) enum SlackPress {
 
 /// What an interaction is, as Slack sends it in a form's `payload`.
 pub(super) fn read_press(payload: &str) -> Result<SlackPress, String> {
-    let told: SlackInteraction =
-        serde_json::from_str(payload).map_err(|error| format!("an interaction can't be read: {error}"))?;
+    let told: SlackInteraction = serde_json::from_str(payload)
+        .map_err(|error| format!("an interaction can't be read: it is {}", describe_fault(&error)))?;
     Ok(find_press(&told).unwrap_or(SlackPress::Nothing))
 }
 
@@ -192,5 +193,7 @@ mod tests {
         }
         assert_eq!(read_press("{\"type\":\"view_submission\"}"), Ok(SlackPress::Nothing));
         assert!(read_press("x").is_err());
+        let fault = read_press("{\"type\":\"block_actions\",\"actions\":\"my salary\"}").unwrap_err();
+        assert!(!fault.contains("salary"), "{fault}");
     }
 }

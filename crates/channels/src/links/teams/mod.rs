@@ -36,7 +36,7 @@ use self::format::{TeamsPart, build_activity, build_parts};
 use self::place::{TeamsPlace, is_service, name_message};
 use self::token::{BotKeys, BotRequest};
 use super::file_stream::stream_file;
-use super::json::read_without_nulls;
+use super::json::{describe_fault, read_without_nulls};
 use crate::email::qr::draw_png;
 use crate::incoming::{
     ArrivedFile, ArrivedMessage, ChannelAnswer, ChannelRefusal, ChannelRequest, ChannelVerdict,
@@ -134,7 +134,8 @@ impl ChannelLink for TeamsLink {
         };
         self.keys.verify(&self.parts, &claimed, request.now).await?;
         let activity: TeamsActivity = read_without_nulls(told).map_err(|error| {
-            ChannelRefusal::Unreadable(format!("what the Bot Framework tells can't be read: {error}"))
+            let fault = describe_fault(&error);
+            ChannelRefusal::Unreadable(format!("what the Bot Framework tells can't be read: it is {fault}"))
         })?;
         if activity.kind == "invoke" {
             return Ok(ChannelVerdict::Answer(answer_invoke(&activity)));

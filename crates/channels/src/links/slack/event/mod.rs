@@ -9,6 +9,7 @@ use super::text::{list_mentioned, read_text};
 use crate::incoming::{
     ArrivedChat, ArrivedFile, ArrivedMessage, ArrivedSender, ChannelEvent, ChannelHappening,
 };
+use crate::links::json::describe_fault;
 
 /// What Slack's own helper writes is for no program.
 const SLACKBOT: &str = "USLACKBOT";
@@ -157,7 +158,8 @@ impl SlackReader<'_> {
     }
 
     fn parse<T: for<'de> Deserialize<'de>>(&self) -> Result<T, String> {
-        T::deserialize(&self.envelope.event).map_err(|error| format!("an event can't be read: {error}"))
+        let read = T::deserialize(&self.envelope.event);
+        read.map_err(|error| format!("an event can't be read: it is {}", describe_fault(&error)))
     }
 
     fn note(&self, id: String, what: String) -> ChannelEvent {
