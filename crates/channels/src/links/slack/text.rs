@@ -23,6 +23,16 @@ pub(super) fn read_text(text: &str, own: Option<&str>) -> String {
     read.trim().to_owned()
 }
 
+/// What somebody says who writes nothing but our name: they call us, and want to be asked what for. The name as the mention shows it, where it
+/// does.
+pub(super) fn read_call(text: &str, own: Option<&str>) -> Option<String> {
+    let own = own?;
+    let marks = text.split('<').skip(1).filter_map(|part| part.split_once('>').map(|(mark, _)| mark));
+    let mut names = marks.filter_map(|mark| mark.strip_prefix('@')).map(split_label);
+    let (_, label) = names.find(|(named, _)| *named == own)?;
+    Some(label.map_or_else(|| "Hello".to_owned(), |label| format!("@{}", unescape(label))))
+}
+
 /// Who is mentioned, in order.
 pub(super) fn list_mentioned(text: &str) -> Vec<&str> {
     let marks = text.split('<').skip(1).filter_map(|part| part.split_once('>').map(|(mark, _)| mark));
@@ -101,6 +111,14 @@ mod tests {
         ] {
             assert_eq!(read_text(told, Some("U0BOT")), read, "{told}");
         }
+    }
+
+    #[test]
+    fn a_name_alone_is_a_call() {
+        assert_eq!(read_call(" <@U0BOT> ", Some("U0BOT")).as_deref(), Some("Hello"));
+        assert_eq!(read_call("<@U7> <@U0BOT|munshi>", Some("U0BOT")).as_deref(), Some("@munshi"));
+        assert_eq!(read_call("<@U7>", Some("U0BOT")), None);
+        assert_eq!(read_call("<@U0BOT>", None), None);
     }
 
     #[test]

@@ -5,7 +5,7 @@ use serde::Deserialize;
 use serde_json::Value;
 
 use super::place::{SlackPlace, is_direct, name_message};
-use super::text::{list_mentioned, read_text};
+use super::text::{list_mentioned, read_call, read_text};
 use crate::incoming::{
     ArrivedChat, ArrivedFile, ArrivedMessage, ArrivedSender, ChannelEvent, ChannelHappening,
 };
@@ -267,11 +267,15 @@ impl SlackReader<'_> {
         let (files, notes) = read_files(talk.files);
         let words = read_text(talk.text, self.own);
         let text: Vec<String> = [words].into_iter().chain(notes).filter(|part| !part.is_empty()).collect();
+        let text = match text.is_empty() && files.is_empty() {
+            true => read_call(talk.text, self.own).unwrap_or_else(|| "[message]".to_owned()),
+            false => text.join("\n"),
+        };
         Some(ArrivedMessage {
             outside_id: name_message(talk.channel, talk.ts),
             from: self.build_sender(talk.user),
             chat: self.build_chat(talk.channel, talk.thread.unwrap_or(talk.ts)),
-            text: text.join("\n"),
+            text,
             files,
             reply_to: build_reply_place(talk).write(),
             follows_chat: addressing == Addressing::Followed,

@@ -55,7 +55,7 @@ fn in_a_channel_only_what_is_for_us_is_taken() {
     let id = "T1:C9/1531420618.000200".to_owned();
     assert_eq!(arrived.chat, ArrivedChat::Group { id: id.clone(), title: String::new() });
     assert!(arrived.text == "what is due?" && !arrived.follows_chat);
-    let followed = said("and tomorrow?", Some("1531420618.000200"));
+    let followed = said("and tomorrow?", Some("1531420600.000100"));
     assert!(message(&followed).follows_chat);
     assert_eq!(said("<@U7> and you?", Some("1531420618.000200")), Vec::new(), "it is for another");
     let again =
@@ -63,6 +63,25 @@ fn in_a_channel_only_what_is_for_us_is_taken() {
                               "text": "<@U0BOT> what is due?", "event_ts": "1531420618.000200" }));
     assert_eq!(message(&again).outside_id, arrived.outside_id, "told twice, it is taken once");
     assert_ne!(again[0].id, mentioned[0].id, "which of the two says more is not known");
+}
+
+#[test]
+fn a_bare_mention_says_something() {
+    let said = |more: Value| {
+        let events = read(direct(more));
+        message(&events).text.clone()
+    };
+    assert_eq!(said(json!({ "channel": "C9", "channel_type": "channel", "text": "<@U0BOT> " })), "Hello");
+    assert_eq!(said(json!({ "channel": "C9", "type": "app_mention", "text": "<@U0BOT|munshi>" })), "@munshi");
+    assert_eq!(said(json!({ "text": "" })), "[message]", "such as one that is only passed on");
+}
+
+#[test]
+fn nobodys_words_stand_in_a_fault() {
+    let envelope = json!({ "type": "event_callback", "team_id": "T1",
+        "event": { "type": "message", "channel": "D1", "files": "my salary" } });
+    let fault = read_event(&serde_json::from_value(envelope).unwrap(), None).unwrap_err();
+    assert!(!fault.contains("salary"), "{fault}");
 }
 
 #[test]

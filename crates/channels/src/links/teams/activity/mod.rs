@@ -180,9 +180,14 @@ impl TeamsActivity {
         let (files, notes) = self.read_files();
         let words = read_text(self.text.as_deref().unwrap_or_default(), &mentions);
         let text: Vec<String> = [words].into_iter().chain(notes).filter(|part| !part.is_empty()).collect();
+        let text = match text.is_empty() && files.is_empty() {
+            // Who writes nothing but our name calls us, and wants to be asked what for.
+            true => mentions.iter().map(|tag| read_text(tag, &[])).find(|name| !name.is_empty()),
+            false => Some(text.join("\n")),
+        };
         Some(ArrivedMessage {
             outside_id: name_message(&self.conversation.id, self.id.as_deref()?),
-            text: text.join("\n"),
+            text: text.unwrap_or_else(|| "[message]".to_owned()),
             files,
             ..self.build_arrived(&self.build_place())
         })

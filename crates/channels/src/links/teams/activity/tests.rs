@@ -50,6 +50,14 @@ fn a_personal_message_is_somebodys() {
 }
 
 #[test]
+fn a_bare_mention_says_something() {
+    let mention = json!([{ "type": "mention", "mentioned": { "id": "28:bot", "name": "Munshi" }, "text": "<at>Munshi</at>" }]);
+    let more = json!({ "conversation": channel(), "text": "<at>Munshi</at>&nbsp;\n", "entities": mention });
+    assert_eq!(message(&activity(more).read(None).unwrap()).text, "@Munshi");
+    assert_eq!(message(&activity(json!({ "text": "" })).read(None).unwrap()).text, "[message]");
+}
+
+#[test]
 fn elsewhere_only_what_mentions_us_is_taken() {
     let said = |entities: Value| {
         let text = "<at>Munshi</at> what is due?";
