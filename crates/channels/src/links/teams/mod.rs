@@ -156,6 +156,7 @@ impl ChannelLink for TeamsLink {
         if url.scheme() != "https" && !is_service {
             return Err(LinkFault::refused("the file is not given out by https"));
         }
+        self.parts.check_place(&url)?;
         let mut request = self.parts.get(url);
         if is_own {
             if !is_service {
