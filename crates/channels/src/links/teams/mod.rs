@@ -48,6 +48,8 @@ use crate::send_rate::SendRate;
 /// Pictures stand within the message: no larger ones are shown.
 const LARGEST_PICTURE: u64 = 700 * 1024;
 
+const NO_FILES: &str = "Teams takes no files of bots but pictures: send a link to it";
+
 pub(crate) struct TeamsLink {
     parts: LinkParts,
     rate: SendRate,
@@ -82,13 +84,19 @@ impl TeamsLink {
                 let bytes = source.load(self.parts.tenant, *file, LARGEST_PICTURE).await?;
                 (media_type.clone(), name.clone(), bytes)
             }
-            _ => return Err(refused("Teams takes no files of bots but pictures: send a link to it")),
+            _ => return Err(refused(NO_FILES)),
         };
         let mut activity = build_activity(outbound);
         let url = format!("data:{media_type};base64,{}", STANDARD.encode(&bytes));
         activity["attachments"] = json!([{ "contentType": media_type, "contentUrl": url, "name": name }]);
         Ok(activity)
     }
+}
+
+/// Whether it has a file that Teams does not take of bots.
+fn has_refused_file(outbound: &OutboundMessage) -> bool {
+    let is_refused = |attachment: &OutboundAttachment| matches!(attachment, OutboundAttachment::File { media_type, .. } if !is_picture(media_type));
+    outbound.attachments.iter().any(is_refused)
 }
 
 fn is_picture(media_type: &str) -> bool {
@@ -220,6 +228,10 @@ impl ChannelSender for TeamsLink {
     }
 
     async fn send_part(&self, outbound: &OutboundMessage, part: u32) -> Result<SendReceipt, SendFault> {
+        // Before anything leaves: words that speak of a file are no answer without it.
+        if has_refused_file(outbound) {
+            return Err(SendFault::refused(NO_FILES));
+        }
         let now = self.parts.clock.now();
         self.rate.take(outbound.purpose, now).map_err(|limit| SendFault::limited(limit.what, limit.after))?;
         let found = self.find_activities(&outbound.to.address);
