@@ -68,4 +68,5 @@ pub const MIGRATIONS: &[Migration] = &[
     migration!("0084_forgotten_persons"),
     migration!("0112_code_mailboxes"),
     migration!("0136_mailed_links"),
+    migration!("0171_sealed_changes"),
 ];

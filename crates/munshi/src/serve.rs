@@ -75,7 +75,7 @@ async fn serve(context: &CommandContext, config: &Config) -> Result<()> {
     let vault = vault::open(config, db.clone(), context.clock.clone()).await?;
     database.keys.check(&db).await?;
     erasure::replay(&db, &context.clock).await?;
-    row_sealing::rewrite_once(config, &database, &db, &context.clock).await?;
+    row_sealing::rewrite_if_due(&database, &db, &context.clock).await?;
     // Made at the first start, so that no message has to wait for it.
     munshi_tiers::ensure_fence_key(&db, &SystemRandom, context.now()).await?;
     let mut signals = StopSignals::listen()?;

@@ -4,6 +4,7 @@
 //! can do nothing more and will not commit, unless the failure was inside an `attempt`. So code that passes
 //! on SQLite passes on Postgres.
 
+use std::cell::Cell;
 use std::sync::Arc;
 
 use munshi_types::{DataKeyId, TenantId};
@@ -41,6 +42,8 @@ pub(crate) struct UnitSession {
     outage: Option<Error>,
     /// A statement changed rows: a commit after it proves that writing works.
     changed: bool,
+    /// How many values were sealed or hashed, whether or not they were written.
+    protected: Cell<u64>,
     /// How many attempts are open: names their savepoints.
     depth: u32,
     /// Keys that this unit found or gave. Others may know of them after the commit only.
@@ -58,6 +61,7 @@ impl UnitSession {
             failed: None,
             outage: None,
             changed: false,
+            protected: Cell::new(0),
             depth: 0,
             owner_keys: Vec::new(),
         }
@@ -86,6 +90,7 @@ impl UnitSession {
         self.failed = None;
         self.outage = None;
         self.changed = false;
+        self.protected.set(0);
         self.depth = 0;
         self.owner_keys.clear();
     }
@@ -109,6 +114,14 @@ impl UnitSession {
 
     pub(crate) fn has_changed_rows(&self) -> bool {
         self.changed
+    }
+
+    pub(crate) fn note_protected(&self) {
+        self.protected.set(self.protected.get() + 1);
+    }
+
+    pub(crate) fn count_protected(&self) -> u64 {
+        self.protected.get()
     }
 
     pub(crate) fn take_hooks(&mut self) -> Vec<CommitHook> {

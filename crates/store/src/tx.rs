@@ -109,6 +109,7 @@ impl Tx<'_> {
 
     /// Seals a text for its cell, to be bound in the same unit.
     pub fn seal(&self, by: SealedBy, cell: SealedCell, text: &str) -> Result<SealedText> {
+        self.session.note_protected();
         cell.seal((self.tenant, by), text, self.session.keyring()?)
     }
 
@@ -124,6 +125,7 @@ impl Tx<'_> {
 
     /// Bytes for a column of bytes, where another column of the row says that they are sealed.
     pub fn seal_bytes(&self, by: SealedBy, cell: SealedCell, bytes: &[u8]) -> Result<Vec<u8>> {
+        self.session.note_protected();
         cell.seal_bytes((self.tenant, by), bytes, self.session.keyring()?)
     }
 
@@ -134,7 +136,13 @@ impl Tx<'_> {
 
     /// A keyed hash, by which a value is found where it is not readable.
     pub fn hash(&self, purpose: &str, value: &[u8]) -> Result<[u8; 32]> {
+        self.session.note_protected();
         self.session.keyring()?.hash(self.tenant, purpose, value)
+    }
+
+    /// How many values this unit has sealed or hashed so far: whoever seals what stood plain tells by it whether there was any.
+    pub fn count_protected(&self) -> u64 {
+        self.session.count_protected()
     }
 
     /// The same by a key of a search index, which may be destroyed: then nobody can confirm a guess.

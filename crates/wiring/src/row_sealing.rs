@@ -6,13 +6,14 @@ use std::time::Duration;
 
 use munshi_config::Config;
 use munshi_conversations::retention::{check_clock, expire_files, seal_files_of_before};
+use munshi_identity::persons::SEALING;
 use munshi_identity::row_sealing::{self, RowsOfBefore, SealingStep};
 use munshi_keys::{find_rewritten, mark_rewritten};
 use munshi_llm::calls::{CALLS_OF_BEFORE, key_hashes_of_before};
 use munshi_safety::policy;
 use munshi_store::tenants::{self, TENANTS};
 use munshi_store::{Db, PageRequest, PlatformTx, Tx, in_background, maintenance};
-use munshi_types::{Clock, TenantId};
+use munshi_types::{Clock, TenantId, Timestamp};
 use tokio_util::sync::CancellationToken;
 
 use crate::database::ConfiguredDatabase;
@@ -132,35 +133,62 @@ impl RowSealer {
         let now = self.clock.now();
         Ok(self.db.write(tenant, move |tx: &mut Tx<'_>| rows.seal_next(tx, now)).await?)
     }
+}
 
-    /// Whether every tenant's text is sealed.
-    async fn is_done(&self) -> Result<bool> {
-        for tenant in list_tenants(&self.db).await? {
-            let done = self.db.read(tenant, row_sealing::list_done).await?;
-            if self.rows.iter().any(|rows| !done.iter().any(|name| name == rows.name())) {
-                return Ok(false);
-            }
+/// How far sealing what an older version stored plain has come.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct SealingProgress {
+    pub tenants: usize,
+    /// Of these, so many were looked through to their end.
+    pub done: usize,
+    /// When something that stood plain was sealed last.
+    pub changed_at: Option<Timestamp>,
+    /// SQLite: when the file was written anew last.
+    pub rewritten_at: Option<Timestamp>,
+}
+
+impl SealingProgress {
+    pub async fn load(db: &Db) -> Result<Self> {
+        let (tenants, rows) = (list_tenants(db).await?, list_rows_of_before());
+        let mut done = 0;
+        for tenant in &tenants {
+            let names = db.read(*tenant, row_sealing::list_done).await?;
+            done += usize::from(rows.iter().all(|rows| names.iter().any(|name| name == rows.name())));
         }
-        Ok(true)
+        let changed_at = db.platform(SEALING).read(row_sealing::find_last_change).await?;
+        Ok(Self { tenants: tenants.len(), done, changed_at, rewritten_at: find_rewritten(db).await? })
+    }
+
+    pub fn is_done(&self) -> bool {
+        self.done == self.tenants
+    }
+
+    /// Whether what was overwritten may stand in the file still.
+    pub fn has_traces(&self) -> bool {
+        match (self.rewritten_at, self.changed_at) {
+            (None, _) => true,
+            (Some(_), None) => false,
+            (Some(rewritten), Some(changed)) => changed >= rewritten,
+        }
     }
 }
 
-/// Writes the database's file anew, once, after everything in it was sealed: what was overwritten may stand in it still. Before anything
-/// is served, since nobody can write meanwhile.
-pub async fn rewrite_once(
-    config: &Config,
-    database: &ConfiguredDatabase,
-    db: &Db,
-    clock: &Arc<dyn Clock>,
-) -> Result<()> {
-    if find_rewritten(db).await?.is_some() || !RowSealer::from_config(config, db, clock).is_done().await? {
+/// Writes the database's file anew after everything in it was sealed, once for each walk that found something: what was overwritten may
+/// stand in it still. Before anything is served, since nobody can write meanwhile.
+pub async fn rewrite_if_due(database: &ConfiguredDatabase, db: &Db, clock: &Arc<dyn Clock>) -> Result<()> {
+    let progress = SealingProgress::load(db).await?;
+    if !progress.has_traces() || !progress.is_done() {
         return Ok(());
     }
     tracing::info!(
-        "writing the database file anew, once, so that nothing an older version stored plain is left in it"
+        "writing the database file anew, so that nothing an older version stored plain is left in it"
     );
     match maintenance::rewrite_file(&database.address, &database.options).await {
-        Ok(_) => mark_rewritten(db, clock.now()).await?,
+        // After the last change by whichever clock, or each start would do it again.
+        Ok(_) => {
+            let changed = progress.changed_at.map(|at| at.plus(Duration::from_micros(1)));
+            mark_rewritten(db, changed.map_or(clock.now(), |after| after.max(clock.now()))).await?;
+        }
         // Nothing is wrong with the database: it is tried again at the next start.
         Err(error) => {
             tracing::warn!(%error, "the database file was not written anew; free disk space of twice its size is needed");

@@ -6,7 +6,7 @@
 mod codes;
 mod contacts;
 
-use munshi_store::{Result, RowMark, SealedTable, Tx, params};
+use munshi_store::{PlatformTx, Result, RowMark, SealedTable, Tx, across_tenants, params};
 use munshi_types::{PersonId, Timestamp};
 
 use crate::persons::seal_by_owner;
@@ -54,6 +54,7 @@ impl RowsOfBefore {
     /// Seals the next rows.
     pub fn seal_next(self, tx: &mut Tx<'_>, now: Timestamp) -> Result<SealingStep> {
         let Some(after) = find_mark(tx, self.name())? else { return Ok(SealingStep::Done) };
+        let before = tx.count_protected();
         let reached = match self {
             Self::Own { seal_next, .. } => seal_next(tx, after, BATCH)?,
             Self::Table(table) => table.seal_next(tx, after, BATCH, &mut |tx, person| {
@@ -62,12 +63,15 @@ impl RowsOfBefore {
         };
         let done = reached.is_none().then_some(now);
         let mark = reached.unwrap_or(after);
+        let changed = (tx.count_protected() > before).then_some(now);
         tx.execute(
-            "INSERT INTO sealed_rows (tenant_id, table_name, row_id, row_number, done_at) VALUES ($1, $2, $3, $4, $5)
+            "INSERT INTO sealed_rows (tenant_id, table_name, row_id, row_number, done_at, changed_at)
+             VALUES ($1, $2, $3, $4, $5, $6)
              ON CONFLICT (tenant_id, table_name)
-             DO UPDATE SET row_id = excluded.row_id, row_number = excluded.row_number, 
-               done_at = COALESCE(sealed_rows.done_at, excluded.done_at)",
-            params![self.name(), mark.id, mark.number, done],
+             DO UPDATE SET row_id = excluded.row_id, row_number = excluded.row_number,
+               done_at = COALESCE(sealed_rows.done_at, excluded.done_at),
+               changed_at = COALESCE(excluded.changed_at, sealed_rows.changed_at)",
+            params![self.name(), mark.id, mark.number, done, changed],
         )?;
         Ok(if done.is_some() { SealingStep::Done } else { SealingStep::More })
     }
@@ -94,4 +98,9 @@ pub fn list_done(tx: &mut Tx<'_>) -> Result<Vec<String>> {
         params![],
         |row| row.get(0),
     )
+}
+
+/// When something that stood plain was sealed last, of all tenants.
+pub fn find_last_change(tx: &mut PlatformTx<'_>) -> Result<Option<Timestamp>> {
+    tx.one(across_tenants("SELECT max(changed_at) FROM sealed_rows"), &[], |row| row.get(0))
 }

@@ -13,4 +13,5 @@ mod operators;
 mod own_keys;
 mod pauses;
 mod persons;
+mod row_sealing;
 mod upgraded;

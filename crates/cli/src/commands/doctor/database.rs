@@ -9,6 +9,7 @@ use munshi_store::{DatabaseAddress, Db, maintenance};
 use munshi_wiring::database::ConfiguredDatabase;
 use munshi_wiring::failure::{CommandFailure, Exit, Result};
 use munshi_wiring::lock::{DatabaseLock, DatabaseLockHolder};
+use munshi_wiring::row_sealing::SealingProgress;
 
 use super::finding::{DoctorFinding, DoctorLevel};
 use super::folder::is_open_to_others;
@@ -105,7 +106,47 @@ async fn check_connection(database: &ConfiguredDatabase) -> Result<(Vec<DoctorFi
     };
     let queue = db.platform(JOBS).read(load_queue_depth).await?;
     let encryption = check_encryption(database, &db).await;
-    Ok((vec![DoctorFinding::ok("engine", engine), encryption, check_queue(queue)], db))
+    let older = check_older_text(&database.address, &db).await;
+    let findings =
+        [Some(DoctorFinding::ok("engine", engine)), Some(encryption), older, Some(check_queue(queue))];
+    Ok((findings.into_iter().flatten().collect(), db))
+}
+
+/// Whether what an older version stored plain is sealed by now, and what is left to do; nothing is said where there never was any.
+async fn check_older_text(address: &DatabaseAddress, db: &Db) -> Option<DoctorFinding> {
+    let progress = match SealingProgress::load(db).await {
+        Ok(progress) => progress,
+        Err(failure) => return Some(DoctorFinding::from_failure("sealing", failure)),
+    };
+    describe_older_text(&progress, address)
+}
+
+fn describe_older_text(progress: &SealingProgress, address: &DatabaseAddress) -> Option<DoctorFinding> {
+    let changed_at = progress.changed_at?;
+    if !progress.is_done() {
+        let SealingProgress { done, tenants, .. } = progress;
+        let detail = format!(
+            "text from before is encrypted while the server works: {done} of {tenants} tenants are done"
+        );
+        return Some(DoctorFinding::ok("sealing", detail));
+    }
+    let (detail, hint) = match address {
+        DatabaseAddress::Postgres(_) => (
+            format!("all text from before is encrypted since {changed_at}"),
+            "unless you did since then: run `VACUUM FULL` in the database, or the plain text of before stays in free parts of its files",
+        ),
+        DatabaseAddress::Sqlite(_) if progress.has_traces() => (
+            "all text from before is encrypted; the file still has traces of it".to_owned(),
+            "start the server again: it writes the file anew before it serves",
+        ),
+        DatabaseAddress::Sqlite(_) => {
+            return Some(DoctorFinding::ok(
+                "sealing",
+                "all text from before is encrypted, and the file has no traces of it",
+            ));
+        }
+    };
+    Some(DoctorFinding { hint: Some(hint.to_owned()), ..DoctorFinding::ok("sealing", detail) })
 }
 
 /// Whether the keys that text is encrypted with are there, and the right ones.
@@ -157,5 +198,38 @@ fn check_queue(depth: QueueDepth) -> DoctorFinding {
     match dead {
         0 => DoctorFinding::ok("jobs", detail),
         _ => DoctorFinding::warn("jobs", detail, "`munshi jobs list` shows why they failed"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use munshi_types::Timestamp;
+
+    use super::*;
+
+    fn describe(progress: SealingProgress, address: &str) -> Option<String> {
+        let found = describe_older_text(&progress, &address.parse().unwrap())?;
+        Some([Some(found.detail), found.hint].into_iter().flatten().collect::<Vec<_>>().join(" -> "))
+    }
+
+    #[test]
+    fn it_is_said_how_far_older_text_is_and_what_is_left_to_do() {
+        let at = Timestamp::from_micros;
+        let (file, server) = ("sqlite:a.db", "postgres://somebody@host/shop");
+        let never = SealingProgress { tenants: 2, done: 2, changed_at: None, rewritten_at: None };
+        assert_eq!((describe(never, file), describe(never, server)), (None, None));
+        let sealed = SealingProgress { changed_at: Some(at(2_000_000)), ..never };
+        let half = SealingProgress { done: 1, ..sealed };
+        assert!(describe(half, server).unwrap().contains("1 of 2 tenants"));
+        assert!(describe(sealed, server).unwrap().contains("VACUUM FULL"));
+        assert!(describe(sealed, file).unwrap().contains("start the server again"));
+        // A walk after the file was written anew leaves traces again.
+        let before = SealingProgress { rewritten_at: Some(at(1_000_000)), ..sealed };
+        assert!(describe(before, file).unwrap().contains("start the server again"));
+        let after = SealingProgress { rewritten_at: Some(at(3_000_000)), ..sealed };
+        assert_eq!(
+            describe(after, file).unwrap(),
+            "all text from before is encrypted, and the file has no traces of it"
+        );
     }
 }
