@@ -1,3 +1,4 @@
+mod engine_stand_in;
 mod finding;
 mod forgetting;
 mod leaving;

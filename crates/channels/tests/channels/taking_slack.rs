@@ -1,92 +1,14 @@
 //! What Slack tells on its way to the engine: once, in order, and only where it is for us.
 
-use std::sync::{Arc, Mutex};
-
-use async_trait::async_trait;
-use munshi_blobs::storage::DiskStore;
-use munshi_blobs::{BlobLimits, BlobService, BlobServiceParts, NoTenantQuota};
-use munshi_channels::incoming::{ArrivalTaker, IntakeOutcome, MessageReceiver, ReceiveFault, TakenMessage};
-use munshi_conversations::meet_sender;
-use munshi_jobs::{JobQueue, JobRegistry, JobRunner, JobRunnerOptions};
-use munshi_store::{Db, Tx};
+use munshi_channels::incoming::IntakeOutcome;
 use munshi_test_support::on_both_engines;
-use munshi_types::tier::RoutingKey;
-use munshi_types::{
-    Clock, IdGenerator, InboundMessage, InboundTarget, MessageId, SeededRandom, SystemRandom, TenantId,
-    Timestamp,
-};
+use munshi_types::MessageId;
 use serde_json::{Value, json};
-use tokio_util::task::TaskTracker;
 
+use super::engine_stand_in::build_engine;
 use super::link_shop::{LinkShop, open_link_shop};
 use super::slack::{open_slack, sign};
 use super::support::migrations;
-
-/// The engine as far as messages reach it: it knows people, and answers nobody.
-struct SilentEngine {
-    db: Db,
-    ids: IdGenerator,
-    now: Timestamp,
-    taken: Mutex<Vec<InboundMessage>>,
-}
-
-#[async_trait]
-impl MessageReceiver for SilentEngine {
-    async fn find_binding(
-        &self,
-        _tenant: TenantId,
-        _address: &RoutingKey,
-    ) -> Result<Option<InboundTarget>, ReceiveFault> {
-        Ok(None)
-    }
-
-    async fn receive(&self, tenant: TenantId, inbound: InboundMessage) -> Result<TakenMessage, ReceiveFault> {
-        let (ids, met, now) = (self.ids.clone(), inbound.clone(), self.now);
-        let meet = move |tx: &mut Tx<'_>| meet_sender(tx, &ids, &met, now);
-        let person = self.db.write(tenant, meet).await.unwrap();
-        let mut taken = self.taken.lock().unwrap();
-        let is_known = taken.iter().any(|known| known.outside_id == inbound.outside_id);
-        if !is_known {
-            taken.push(inbound);
-        }
-        Ok(TakenMessage { tenant, run: self.ids.next(), session: self.ids.next(), person, is_known })
-    }
-
-    async fn wait_until_worked(&self, _taken: &TakenMessage) {}
-}
-
-fn build_engine(shop: &LinkShop) -> (Arc<SilentEngine>, JobRunner) {
-    let test = &shop.test;
-    let (db, ids, clock) = (test.db.clone(), test.ids.clone(), test.clock.clone());
-    let now = clock.now();
-    let engine = Arc::new(SilentEngine { db: db.clone(), ids: ids.clone(), now, taken: Mutex::default() });
-    let folder = test.place.folder().join("blobs");
-    let blobs = BlobService::new(BlobServiceParts {
-        db: db.clone(),
-        store: Arc::new(DiskStore::new(&folder)),
-        spool: folder.join("partial"),
-        clock: clock.clone(),
-        random: Arc::new(SystemRandom),
-        ids: ids.clone(),
-        limits: BlobLimits::default(),
-        quota: Arc::new(NoTenantQuota),
-    });
-    let queue = JobQueue::new(clock.clone(), ids.clone());
-    let taker = ArrivalTaker {
-        db: db.clone(),
-        queue: queue.clone(),
-        clock,
-        ids,
-        accounts: shop.senders.clone(),
-        receiver: engine.clone(),
-        blobs,
-        signs: TaskTracker::new(),
-    };
-    let mut registry = JobRegistry::default();
-    taker.install(&mut registry);
-    let random = Arc::new(SeededRandom::new(7));
-    (engine, JobRunner::new(db, &queue, random, registry, JobRunnerOptions::default()))
-}
 
 async fn tell(shop: &LinkShop, kind: &str, text: &str, at: &str, thread: Option<&str>) {
     let body = json!({
@@ -116,7 +38,7 @@ on_both_engines! {
     async fn a_thread_is_followed_once_it_was_ours(test: TestDb) {
         let shop = open_link_shop(test).await;
         open_slack(&shop, "http://127.0.0.1:9").await;
-        let (engine, runner) = build_engine(&shop);
+        let (engine, runner) = build_engine(&shop.test, &shop.senders);
         let thread = Some("1794713402.000100");
         tell(&shop, "message", "lunch at two?", "1794713401.000100", thread).await;
         runner.drain().await.unwrap();
