@@ -63,5 +63,9 @@ pub use files::{BlobFiles, FileSource};
 pub use munshi_http::AllowedHosts;
 pub use senders::{ChannelSenderParts, ChannelSenders};
 
-pub const MIGRATIONS: &[Migration] =
-    &[migration!("0110_channels"), migration!("0150_channel_arrivals"), migration!("0153_channel_hearing")];
+pub const MIGRATIONS: &[Migration] = &[
+    migration!("0110_channels"),
+    migration!("0150_channel_arrivals"),
+    migration!("0153_channel_hearing"),
+    migration!("0160_arrival_order"),
+];

@@ -125,16 +125,19 @@ pub(super) fn find_waiting(tx: &mut Tx<'_>, id: DeliveryId) -> Result<Option<Wai
     )
 }
 
-/// What waits in a lane, in its order. Held until the transaction ends, so that whoever just ends one of them is waited for.
+/// The first of what waits in a lane, and the one behind it: a chat may have waited long, and each of its messages looks here. Held until the
+/// transaction ends, so that whoever just ends one of them is waited for.
 pub(super) fn lock_lane(tx: &mut Tx<'_>, lane: Uuid) -> Result<Vec<WaitingArrival>> {
     tx.all(
         (
             "SELECT id, account, lane, job, received_at FROM channel_arrivals
              WHERE tenant_id = $1 AND lane = $2 AND ended_at IS NULL
-             ORDER BY CASE state WHEN 'taking' THEN 0 ELSE 1 END, COALESCE(happened_at, received_at), id",
+             ORDER BY CASE state WHEN 'taking' THEN 0 ELSE 1 END, COALESCE(happened_at, received_at), id
+             LIMIT 2",
             "SELECT id, account, lane, job, received_at FROM channel_arrivals
              WHERE tenant_id = $1 AND lane = $2 AND ended_at IS NULL
-             ORDER BY CASE state WHEN 'taking' THEN 0 ELSE 1 END, COALESCE(happened_at, received_at), id FOR UPDATE",
+             ORDER BY CASE state WHEN 'taking' THEN 0 ELSE 1 END, COALESCE(happened_at, received_at), id
+             LIMIT 2 FOR UPDATE",
         ),
         params![lane],
         read,
@@ -182,7 +185,7 @@ pub(super) fn end(
     ending: &ArrivalEnding,
     now: Timestamp,
 ) -> munshi_jobs::Result<()> {
-    let lane = lock_lane(tx, arrival.lane)?;
+    lock_lane(tx, arrival.lane)?;
     let (state, why) = match ending {
         ArrivalEnding::Taken => ("taken", None),
         ArrivalEnding::PassedOver(why) => ("passed_over", Some(why)),
@@ -199,7 +202,8 @@ pub(super) fn end(
          WHERE tenant_id = $1 AND id = $2 AND ended_at IS NULL",
         params![arrival.id, state, detail, now, keeps],
     )?;
-    match lane.iter().find(|next| next.id != arrival.id) {
+    // Looked at only now: what stood second may be gone, since whoever forgets somebody ends what is theirs.
+    match lock_lane(tx, arrival.lane)?.first() {
         Some(next) => enqueue_job(tx, queue, next.id),
         None => Ok(()),
     }
@@ -215,4 +219,53 @@ fn hash(tx: &Tx<'_>, purpose: &str, words: &[&str]) -> Result<Uuid> {
     let mut half = [0; 16];
     half.copy_from_slice(&hashed[..16]);
     Ok(Uuid::from_bytes(half))
+}
+
+#[cfg(test)]
+mod tests {
+    use munshi_test_support::on_both_engines;
+    use munshi_types::Clock;
+
+    use super::*;
+    use crate::incoming::ChannelHappening;
+
+    fn build_notice(at: i64) -> ChannelEvent {
+        let what = ChannelHappening::Notice { what: "a limit".to_owned() };
+        // Told in no order.
+        let happened_at = Some(Timestamp::from_micros(1_000_000 + (at * 7) % 40));
+        ChannelEvent { id: at.to_string(), lane: "account".to_owned(), happened_at, what }
+    }
+
+    on_both_engines! {
+        with all munshi_test_app::list_migrations(&[crate::MIGRATIONS]);
+
+        async fn two_of_a_long_lane_are_read_and_all_of_it_is_gone_through(test: TestDb) {
+            let tenant = test.add_tenant("sharma").await;
+            let (queue, ids, now) = (JobQueue::new(test.clock.clone(), test.ids.clone()), test.ids.clone(), test.clock.now());
+            let unit = move |tx: &mut Tx<'_>| {
+                let account: ChannelAccountName = "bot".parse().unwrap();
+                let events: Vec<ChannelEvent> = (0..40).map(build_notice).collect();
+                store(tx, (&queue, &ids), (&account, Channel::Telegram), &events, now)?;
+                let lane = hash(tx, "channel_arrivals.lane", &["bot", "account"])?;
+                let mut seen = Vec::new();
+                while let Some(first) = lock_lane(tx, lane)?.first().cloned() {
+                    let waiting = lock_lane(tx, lane)?;
+                    assert!(waiting.len() <= 2, "{}", waiting.len());
+                    let event = load_event(tx, first.id)?.unwrap();
+                    seen.push(event.happened_at.unwrap());
+                    if let Some(second) = waiting.get(1) {
+                        // What was begun goes on before what came earlier.
+                        mark_taking(tx, second.id, ids.next())?;
+                        assert_eq!(lock_lane(tx, lane)?[0].id, second.id);
+                        tx.execute("UPDATE channel_arrivals SET state = 'waiting' WHERE tenant_id = $1 AND id = $2", params![second.id])?;
+                    }
+                    end(tx, &queue, &first, &ArrivalEnding::Taken, now)?;
+                }
+                let told: Vec<i64> = (0..40).map(|at| 1_000_000 + at).collect();
+                assert_eq!(seen.iter().map(|at| at.as_micros()).collect::<Vec<_>>(), told);
+                Ok::<_, munshi_jobs::Error>(())
+            };
+            test.db.write(tenant, unit).await.unwrap();
+        }
+    }
 }
