@@ -156,8 +156,8 @@ pub(super) async fn open_file(parts: &LinkParts, file: &ArrivedFile) -> Result<F
         return Ok(stream_file(response));
     }
     let why = format!("WhatsApp does not give out the file: {}", status.as_u16());
-    // The place is known for five minutes: asking again names another.
-    match status.is_server_error() || matches!(status.as_u16(), 401 | 404 | 408 | 410 | 429) {
+    // The place was named just now: where nothing is there, or our token does not open it, it will be so the next time.
+    match status.is_server_error() || matches!(status.as_u16(), 408 | 429) {
         true => Err(LinkFault::passing(why)),
         false => Err(LinkFault::refused(why)),
     }

@@ -165,6 +165,16 @@ on_both_engines! {
             let Err(fault) = link.open_file(&file(strange)).await else { panic!("{strange}") };
             assert_eq!(fault.lasting, FaultDuration::Lasting, "{fault:?}");
         }
+        for (status, lasting) in [
+            (401, FaultDuration::Lasting),
+            (404, FaultDuration::Lasting),
+            (410, FaultDuration::Lasting),
+            (429, FaultDuration::Passing),
+            (503, FaultDuration::Passing),
+        ] {
+            let Err(fault) = link.open_file(&file(&format!("m-{status}"))).await else { panic!("{status}") };
+            assert_eq!(fault.lasting, lasting, "{fault:?}");
+        }
     }
 
     async fn a_look_at_the_account_sets_up_what_it_can(test: TestDb) {

@@ -52,6 +52,17 @@ pub(crate) fn check(asked: &Asked, own: &str) -> Result<Reply, String> {
         ("GET", "/m2") => {
             said(json!({ "url": "https://evil.example/files/1", "mime_type": "image/png", "id": "m2" }))
         }
+        // A file whose place answers so.
+        ("GET", path) if path.starts_with("/m-") => {
+            let status = path.trim_start_matches("/m-");
+            said(
+                json!({ "url": format!("{own}/files/status-{status}"), "mime_type": "image/png", "id": "m" }),
+            )
+        }
+        ("GET", path) if path.starts_with("/files/status-") => {
+            let status = path.trim_start_matches("/files/status-").parse();
+            status.map(Reply::Status).map_err(|_| format!("no status: {path}"))
+        }
         ("GET", "/files/1") => Ok(Reply::Bytes(FILE.to_vec())),
         (method, path) => Err(format!("nothing is at {method} {path}")),
     }

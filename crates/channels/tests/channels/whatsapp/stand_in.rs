@@ -36,6 +36,8 @@ pub(crate) type Check = fn(&Asked, &str) -> Result<Reply, String>;
 pub(crate) enum Reply {
     Said(Value),
     Bytes(Vec<u8>),
+    /// It says no more than this.
+    Status(u16),
     /// A message was taken, under an id of its own. Moods are for these.
     Taken(fn(usize) -> Value),
 }
@@ -115,6 +117,7 @@ fn decide(
         }
         Ok(Reply::Said(body)) => Some((200, None, said(&body))),
         Ok(Reply::Bytes(body)) => Some((200, None, body)),
+        Ok(Reply::Status(status)) => Some((status, None, Vec::new())),
         Ok(Reply::Taken(answer)) => match state.moods.pop_front() {
             Some(Mood::Lost) => {
                 state.taken += 1;
