@@ -28,6 +28,10 @@ impl MessageReceiver for EngineReceiver {
             AddressResolution::Bound(binding) if binding.tenant == tenant => {
                 Some(InboundTarget::Address(address.clone()))
             }
+            // Whether it is the tenant's own is looked at once it is resumed.
+            AddressResolution::TenantPaused(name) => {
+                return Err(convert(Error::TenantPaused { tenant: name }));
+            }
             _ => None,
         })
     }
@@ -59,6 +63,7 @@ fn convert(error: Error) -> ReceiveFault {
         Error::NoBinding(_) | Error::BindingArchived { .. } | Error::TenantArchived { .. } => {
             ReceiveFault::Refused(error.to_string())
         }
+        Error::TenantPaused { .. } => ReceiveFault::Paused(error.to_string()),
         error => ReceiveFault::Passing(error.to_string()),
     }
 }
@@ -66,5 +71,17 @@ fn convert(error: Error) -> ReceiveFault {
 impl fmt::Debug for EngineReceiver {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("EngineReceiver").finish_non_exhaustive()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_comes_for_a_paused_tenant_waits() {
+        let fault = convert(Error::TenantPaused { tenant: "sharma".parse().unwrap() });
+        assert!(matches!(fault, ReceiveFault::Paused(why) if why.contains("sharma is paused")));
+        assert!(matches!(convert(Error::Unfit("empty".to_owned())), ReceiveFault::Refused(_)));
     }
 }

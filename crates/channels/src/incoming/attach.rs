@@ -54,10 +54,10 @@ impl ArrivalTaker {
         };
         let stream = match taking.link.open_file(file).await {
             Ok(stream) => stream,
-            Err(fault) if fault.lasting == FaultDuration::Lasting || taking.is_last_try => {
+            Err(fault) if fault.lasting == FaultDuration::Lasting || taking.is_last_file_try => {
                 return Ok(lost(&fault.what));
             }
-            Err(fault) => return Err(TakeFault::Passing(fault.what)),
+            Err(fault) => return Err(TakeFault::File { why: fault.what, after: fault.retry_after }),
         };
         let request = UploadRequest {
             tenant: taking.tenant,
@@ -75,8 +75,8 @@ impl ArrivalTaker {
             Ok(blob) => {
                 Ok(AttachedFile { media_type: blob.media_type.as_str().to_owned(), name, ..refer(blob.id) })
             }
-            Err(BlobError::Refused(UploadRefusal::BrokenOff)) if !taking.is_last_try => {
-                Err(TakeFault::Passing("a file broke off".to_owned()))
+            Err(BlobError::Refused(UploadRefusal::BrokenOff)) if !taking.is_last_file_try => {
+                Err(TakeFault::File { why: "a file broke off".to_owned(), after: None })
             }
             Err(error) if error.is_transient() && !taking.is_last_try => {
                 Err(TakeFault::Passing(error.to_string()))

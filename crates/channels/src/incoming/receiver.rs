@@ -37,6 +37,8 @@ pub struct TakenMessage {
 pub enum ReceiveFault {
     /// It never will be, such as one that leads nowhere.
     Refused(String),
-    /// It may be later: the tenant rests, the database is away.
+    /// It may be later: the database is away.
     Passing(String),
+    /// It will be, once the tenant is resumed. Until then there is nothing to try.
+    Paused(String),
 }

@@ -3,12 +3,14 @@
 use munshi_identity::{ContactAddress, persons};
 use munshi_store::{PlatformTx, Tx, tenants};
 use munshi_tiers::history::list_stored;
-use munshi_types::tier::{RoutingKey, RoutingKeyKind, TierKind, TierName, TierStatus};
+use munshi_types::tier::{RoutingKey, RoutingKeyKind, TierKind, TierStatus};
 use munshi_types::{
     AttachedFile, ClientScreen, InboundMessage, InboundSender, InboundTarget, ReplyAddress, TenantId,
+    TenantName, TenantStatus,
 };
 
 use super::event::{ArrivedChat, ArrivedMessage};
+use super::receiver::ReceiveFault;
 use super::rows::ArrivalEnding;
 use super::take::{ArrivalTaker, TakeFault, Taking};
 use crate::error::Error;
@@ -56,10 +58,11 @@ impl ArrivalTaker {
         written_to: Option<&str>,
     ) -> Result<InboundTarget, TakeFault> {
         let tenant = taking.tenant;
+        let name = self.load_active(tenant).await?;
         let declared = self.accounts.find_account(tenant, &taking.arrival.account).await?;
         let bindings = declared.map(|account| account.bindings).unwrap_or_default();
         if let [binding] = bindings.as_slice() {
-            return self.name_binding(tenant, binding.clone()).await;
+            return Ok(InboundTarget::Binding { tenant: name, binding: binding.clone() });
         }
         // Somebody may have written to another name of ours, which leads nowhere by itself.
         let own = [written_to.map(str::to_owned), taking.link.address()];
@@ -74,7 +77,7 @@ impl ArrivalTaker {
             .into_iter()
             .filter(|tier| tier.kind == TierKind::Binding && tier.status == TierStatus::Active);
         match (known.next(), known.next()) {
-            (Some(only), None) => self.name_binding(tenant, only.name).await,
+            (Some(only), None) => Ok(InboundTarget::Binding { tenant: name, binding: only.name }),
             _ => Err(TakeFault::Ended(ArrivalEnding::Failed(format!(
                 "channel {} leads to no binding: name one in its `bindings`, or give a binding its address as a key",
                 taking.arrival.account
@@ -82,11 +85,18 @@ impl ArrivalTaker {
         }
     }
 
-    async fn name_binding(&self, tenant: TenantId, binding: TierName) -> Result<InboundTarget, TakeFault> {
+    /// What the tenant is called. Of one that is paused nothing is taken in, and no file fetched for it.
+    async fn load_active(&self, tenant: TenantId) -> Result<TenantName, TakeFault> {
         let read = move |tx: &mut PlatformTx<'_>| tenants::find(tx, tenant);
         let found = self.accounts.db().platform(tenants::TENANTS).read(read).await?;
         let gone = || TakeFault::Ended(ArrivalEnding::Failed("the tenant is gone".to_owned()));
-        Ok(InboundTarget::Binding { tenant: found.ok_or_else(gone)?.name, binding })
+        let found = found.ok_or_else(gone)?;
+        match found.status {
+            TenantStatus::Paused => {
+                Err(ReceiveFault::Paused(format!("tenant {} is paused", found.name)).into())
+            }
+            TenantStatus::Active | TenantStatus::Archived => Ok(found.name),
+        }
     }
 }
 

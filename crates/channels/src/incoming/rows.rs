@@ -25,6 +25,18 @@ const DETAIL: SealedColumn = SealedColumn::new("channel_arrivals", "detail");
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 pub(super) struct ArrivalPayload {
     pub arrival: DeliveryId,
+    #[serde(flatten)]
+    pub tries: ArrivalTries,
+}
+
+/// What earlier jobs have tried, where one was put off.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub(super) struct ArrivalTries {
+    /// How often it was tried to take it in.
+    pub spent: u32,
+    /// How often a file of it could not be had.
+    pub files: u32,
 }
 
 /// How something that came ended.
@@ -111,8 +123,23 @@ fn add(
 }
 
 pub(super) fn enqueue_job(tx: &mut Tx<'_>, queue: &JobQueue, arrival: DeliveryId) -> munshi_jobs::Result<()> {
-    let job = NewJob::new(KIND, &ArrivalPayload { arrival })?.priority(Priority::Urgent);
-    queue.enqueue(tx, &job.attempts(TRIES + SPARE)).map(drop)
+    queue.enqueue(tx, &build_job(arrival, ArrivalTries::default())?).map(drop)
+}
+
+/// Has it taken in later, by a job of its own: no other takes it meanwhile, and what waits behind it goes on waiting.
+pub(super) fn put_off(
+    tx: &mut Tx<'_>,
+    queue: &JobQueue,
+    (arrival, tries): (DeliveryId, ArrivalTries),
+    until: Timestamp,
+) -> munshi_jobs::Result<()> {
+    let job = queue.enqueue(tx, &build_job(arrival, tries)?.run_at(until))?;
+    Ok(mark_taking(tx, arrival, job.id())?)
+}
+
+fn build_job(arrival: DeliveryId, tries: ArrivalTries) -> munshi_jobs::Result<NewJob> {
+    let job = NewJob::new(KIND, &ArrivalPayload { arrival, tries })?.priority(Priority::Urgent);
+    Ok(job.attempts(TRIES + SPARE))
 }
 
 /// What a job is for; none where it was taken in already.

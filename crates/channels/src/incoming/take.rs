@@ -12,13 +12,26 @@ use tokio_util::task::TaskTracker;
 
 use super::event::{ChannelEvent, ChannelHappening};
 use super::receiver::{MessageReceiver, ReceiveFault};
-use super::rows::{self, ArrivalEnding, ArrivalPayload, KIND, TRIES, WaitingArrival};
+use super::rows::{self, ArrivalEnding, ArrivalPayload, ArrivalTries, KIND, TRIES, WaitingArrival};
 use crate::error::Error;
 use crate::link::ChannelLink;
 use crate::senders::ChannelSenders;
 
 /// Somebody waits for an answer, so the first pauses are short; a provider may be away for hours.
 const BACKOFF: Backoff = Backoff { first: Duration::from_secs(1), longest: Duration::from_secs(900) };
+
+/// What waits for somebody to do something is looked at so often.
+const LOOK: Duration = Duration::from_secs(300);
+/// So long what came for a tenant waits that is paused.
+const PAUSED_LIFE: Duration = Duration::from_secs(30 * 86_400);
+/// So long what came waits for its account to be declared again: whoever changes it may take it away first.
+const ACCOUNTLESS_LIFE: Duration = Duration::from_secs(86_400);
+
+/// Between tries to have a file: one more than there are pauses, some minutes in all. The chat waits meanwhile.
+const FILE_PAUSES: [Duration; 4] =
+    [Duration::from_secs(5), Duration::from_secs(20), Duration::from_secs(60), Duration::from_secs(120)];
+/// No provider holds a chat up for longer than this at once, whatever it says.
+const LONGEST_FILE_PAUSE: Duration = Duration::from_secs(300);
 
 /// So many are taken in at once on a node.
 const AT_ONCE: usize = 16;
@@ -44,12 +57,24 @@ pub(super) struct Taking<'a> {
     pub link: &'a Arc<dyn ChannelLink>,
     /// Nothing is tried again after this.
     pub is_last_try: bool,
+    /// A file that can't be had now is not tried again: the message goes on without it.
+    pub is_last_file_try: bool,
 }
 
 /// Why something is not taken in this time.
 pub(super) enum TakeFault {
     /// It is tried again.
     Passing(String),
+    /// A file of it can't be had now. Not before so long, where the provider says so.
+    File {
+        why: String,
+        after: Option<Duration>,
+    },
+    /// It waits for somebody, and is given up once it came so long ago. That is no try.
+    Waits {
+        why: String,
+        at_most: Duration,
+    },
     Ended(ArrivalEnding),
 }
 
@@ -79,16 +104,53 @@ impl ArrivalTaker {
             }
             Turn::Take(arrival, event) => (arrival, event),
         };
-        let is_last_try = job.attempt >= TRIES;
-        let outcome = self.take_event(job.tenant, &arrival, *event, is_last_try).await;
-        match outcome {
+        let payload: ArrivalPayload = job.read()?;
+        let tried = ArrivalTries { spent: payload.tries.spent + job.attempt, ..payload.tries };
+        let before = ArrivalTries { spent: tried.spent.saturating_sub(1), ..tried };
+        let is_last_try = tried.spent >= TRIES;
+        match self.take_event(job.tenant, &arrival, *event, tried).await {
             Ok(()) => self.end(job, arrival, ArrivalEnding::Taken).await,
             Err(TakeFault::Ended(ending)) => self.end(job, arrival, ending).await,
+            Err(TakeFault::Waits { why, at_most }) => match self.waited(&arrival) < at_most {
+                true => self.put_off(job, &arrival, before, (LOOK, why)).await,
+                false => self.end(job, arrival, ArrivalEnding::Failed(why)).await,
+            },
+            Err(TakeFault::File { why, after }) => {
+                let usual = FILE_PAUSES.get(tried.files as usize).copied().unwrap_or_default();
+                let pause = after.map_or(usual, |after| after.clamp(usual, LONGEST_FILE_PAUSE));
+                let next = ArrivalTries { files: tried.files + 1, ..before };
+                self.put_off(job, &arrival, next, (pause, why)).await
+            }
             Err(TakeFault::Passing(why)) if is_last_try => {
                 self.end(job, arrival, ArrivalEnding::Failed(why)).await
             }
             Err(TakeFault::Passing(why)) => Err(JobFailure::Passing(why)),
         }
+    }
+
+    /// Since it came.
+    fn waited(&self, arrival: &WaitingArrival) -> Duration {
+        self.clock.now().since(arrival.received_at)
+    }
+
+    /// Another job takes it in, with what was tried until now.
+    async fn put_off(
+        &self,
+        job: &Job,
+        arrival: &WaitingArrival,
+        tries: ArrivalTries,
+        (pause, why): (Duration, String),
+    ) -> Result<(), JobFailure> {
+        tracing::debug!(tenant = %job.tenant, channel = %arrival.account, why, ?pause, "taken in later");
+        let (lease, queue, now) = (job.lease, self.queue.clone(), self.clock.now());
+        let id = arrival.id;
+        let unit = move |tx: &mut Tx<'_>| {
+            lease.verify(tx)?;
+            rows::put_off(tx, &queue, (id, tries), now.plus(pause))?;
+            lease.complete(tx, now)?;
+            Ok::<_, Error>(())
+        };
+        Ok(self.db.write(job.tenant, unit).await?)
     }
 
     /// Looks whether it is its turn, and writes down that it is taken in now.
@@ -131,14 +193,20 @@ impl ArrivalTaker {
         tenant: TenantId,
         arrival: &WaitingArrival,
         event: ChannelEvent,
-        is_last_try: bool,
+        tried: ArrivalTries,
     ) -> Result<(), TakeFault> {
         let found = self.accounts.find_link(tenant, &arrival.account).await?;
         let Some(link) = found else {
-            let why = format!("channel {} is gone", arrival.account);
-            return Err(TakeFault::Ended(ArrivalEnding::Failed(why)));
+            let why = format!("channel {} is gone, or does not work", arrival.account);
+            return Err(TakeFault::Waits { why, at_most: ACCOUNTLESS_LIFE });
         };
-        let taking = Taking { tenant, arrival, link: &link, is_last_try };
+        let taking = Taking {
+            tenant,
+            arrival,
+            link: &link,
+            is_last_try: tried.spent >= TRIES,
+            is_last_file_try: tried.spent >= TRIES || tried.files as usize >= FILE_PAUSES.len(),
+        };
         match event.what {
             ChannelHappening::Message(message) => self.take_message(&taking, *message).await,
             other => self.take_happening(&taking, &event.id, other).await,
@@ -182,6 +250,7 @@ impl From<ReceiveFault> for TakeFault {
         match fault {
             ReceiveFault::Refused(why) => Self::Ended(ArrivalEnding::Failed(why)),
             ReceiveFault::Passing(why) => Self::Passing(why),
+            ReceiveFault::Paused(why) => Self::Waits { why, at_most: PAUSED_LIFE },
         }
     }
 }

@@ -8,6 +8,7 @@ mod mails;
 mod sending;
 mod slack;
 mod support;
+mod taking;
 mod taking_slack;
 mod teams;
 mod telegram;
