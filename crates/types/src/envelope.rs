@@ -101,6 +101,24 @@ pub struct AttachedFile {
     pub reference: String,
 }
 
+/// What the reference of a file begins with that could not be had; behind it, why.
+const LOST: &str = "lost:";
+/// Of why it could not be had, so much is kept.
+const LONGEST_LOSS: usize = 300;
+
+impl AttachedFile {
+    /// Stands for a file that was sent and could not be had.
+    pub fn lost(media_type: String, name: Option<String>, why: &str) -> Self {
+        let why: String = why.chars().filter(|c| !c.is_control()).take(LONGEST_LOSS).collect();
+        Self { media_type, name, reference: format!("{LOST}{why}") }
+    }
+
+    /// Why it could not be had; none for a file that is kept somewhere.
+    pub fn find_loss(&self) -> Option<&str> {
+        self.reference.strip_prefix(LOST)
+    }
+}
+
 /// Where a message is sent: the channel's address of a person, in its own words.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct ReplyAddress {

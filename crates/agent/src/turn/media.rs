@@ -36,11 +36,15 @@ struct SentFile {
     name: String,
     /// None where there is nothing that a model could see.
     part: Option<ModelMessagePart>,
+    /// It was sent, and the channel did not give it out.
+    is_lost: bool,
 }
 
 /// Why a model is not shown what came.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Unseen {
+    /// Nobody has it: the channel did not give it out.
+    Lost,
     /// Nothing that a model could see: a sound, a large document.
     Kind,
     /// No model of the route can see.
@@ -52,10 +56,11 @@ enum Unseen {
 }
 
 impl Unseen {
-    const ALL: [Self; 4] = [Self::Kind, Self::Unable, Self::Private, Self::Costly];
+    const ALL: [Self; 5] = [Self::Lost, Self::Kind, Self::Unable, Self::Private, Self::Costly];
 
     const fn reason(self) -> &'static str {
         match self {
+            Self::Lost => "it could not be fetched from where it was sent, and nobody here has it",
             Self::Kind => "files of this kind or size can't be opened here",
             Self::Unable => "no model that may answer here can see files",
             Self::Private => "this business does not let pictures and documents go to models elsewhere",
@@ -73,14 +78,17 @@ impl Turn {
         }
         let mut media = MessageMedia::default();
         let mut shown = 0;
-        for file in attached.iter().filter(|file| parse_reference(&file.reference).is_some()) {
+        let is_known =
+            |file: &&AttachedFile| parse_reference(&file.reference).is_some() || file.find_loss().is_some();
+        for file in attached.iter().filter(is_known) {
             let name = serde_json::Value::from(file.name.clone().unwrap_or_default());
             let part = match &self.setup.engine.settings.files {
                 Some(files) if shown < MOST => load_part(files, self.setup.tenant(), file).await,
                 _ => None,
             };
             shown += usize::from(part.is_some());
-            media.files.push(SentFile { name: format!("{name} ({})", file.media_type), part });
+            let is_lost = file.find_loss().is_some();
+            media.files.push(SentFile { name: format!("{name} ({})", file.media_type), part, is_lost });
         }
         self.media = Some(media);
     }
@@ -141,6 +149,9 @@ impl Turn {
         };
         let targets = targets.unwrap_or_default();
         let show = |file: &SentFile| {
+            if file.is_lost {
+                return Some(Unseen::Lost);
+            }
             let Some(part) = &file.part else { return Some(Unseen::Kind) };
             if refused.is_some() {
                 return refused;

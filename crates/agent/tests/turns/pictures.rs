@@ -18,7 +18,7 @@ use munshi_safety::policy;
 use munshi_test_app::notes::OPEN_POLICY;
 use munshi_test_support::models::{ScriptGate, ScriptedTurn};
 use munshi_test_support::{TestDb, administer, hostile_files};
-use munshi_types::{BlobId, Clock, SystemRandom};
+use munshi_types::{AttachedFile, BlobId, Clock, SystemRandom};
 
 use crate::turns::support::{Plan, Shop};
 
@@ -92,6 +92,21 @@ fn last_asked(shop: &Shop) -> (String, Vec<(String, String)>, String) {
 }
 
 on_both! {
+    async fn a_model_is_told_of_a_file_that_could_not_be_fetched(test: TestDb) {
+        let (shop, file) = open(&test, vec![target("own", true, true)], hostile_files::png()).await;
+        let lost = AttachedFile::lost("application/pdf".to_owned(), Some("bill\"7\".pdf".to_owned()), "WhatsApp does not give it out: 404");
+        let mut inbound = shop.message(shop.staff, "1", "what does it say?");
+        inbound.attached = vec![lost.clone(), refer(file)];
+        let received = shop.engine.receive(inbound).await.unwrap();
+        shop.outcome(&received).await;
+        let (_, media, text) = last_asked(&shop);
+        assert_eq!(media.len(), 1, "what came is shown");
+        assert!(text.contains("[Sent along: \"bill\\\"7\\\".pdf\" (application/pdf). You can't see"), "{text}");
+        assert!(text.contains("could not be fetched") && !text.contains("404"), "{text}");
+        let stored = shop.messages_of(received.run).await.into_iter().find(|said| said.id == received.message).unwrap();
+        assert_eq!(stored.attached[0], lost);
+    }
+
     async fn a_model_elsewhere_is_shown_a_picture_only_where_the_tenant_allows_it(test: TestDb) {
         let (shop, file) = open(&test, vec![target("cloud", true, false)], hostile_files::png()).await;
         ask_with(&shop, "1", file).await;

@@ -40,6 +40,9 @@ pub struct MessageView {
     pub text: String,
     /// Files that the person sent along: `GET /v1/uploads/{id}` has their addresses.
     pub attachments: Vec<AttachedFileView>,
+    /// Files that the person sent along, and that the channel did not give out.
+    #[serde(default)]
+    pub lost_files: Vec<LostFileView>,
     #[schema(value_type = Option<String>, example = "hi")]
     pub language: Option<LanguageCode>,
     /// `whole`; `degraded` for a fallback without an answer; `refused` for a message that was not kept.
@@ -105,8 +108,26 @@ pub struct AttachedFileView {
     pub name: Option<String>,
 }
 
+/// A file that was sent and could not be had.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
+#[schema(as = LostFile)]
+pub struct LostFileView {
+    /// What the channel says it was.
+    #[schema(example = "image/jpeg")]
+    pub media_type: String,
+    #[schema(example = "bill.jpg")]
+    pub name: Option<String>,
+    /// Why it could not be had.
+    pub why: String,
+}
+
 impl From<Message> for MessageView {
     fn from(message: Message) -> Self {
+        let lost = message.attached.iter().filter_map(|attached| {
+            let why = attached.find_loss()?.to_owned();
+            Some(LostFileView { media_type: attached.media_type.clone(), name: attached.name.clone(), why })
+        });
+        let lost_files = lost.collect();
         let files = message.attached.into_iter().filter_map(|attached| {
             let id = parse_reference(&attached.reference)?;
             Some(AttachedFileView { id, media_type: attached.media_type, name: attached.name })
@@ -121,6 +142,7 @@ impl From<Message> for MessageView {
             message_id: message.outside_id,
             text: message.text,
             attachments: files.collect(),
+            lost_files,
             language: message.language,
             standing: message.standing.as_str().to_owned(),
             suggestions: message.suggestions,
@@ -175,5 +197,43 @@ impl Operation<HouseServices> for ListMessages {
             Ok(ListView { items, next })
         });
         page.await
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use munshi_conversations::messages::{MessageSpeaker, MessageStatus};
+    use munshi_types::tier::Channel;
+    use munshi_types::{AttachedFile, IdGenerator};
+
+    use super::*;
+
+    #[test]
+    fn a_file_that_could_not_be_had_is_shown() {
+        let ids = IdGenerator::system();
+        let name = Some("bill.pdf".to_owned());
+        let message = Message {
+            id: ids.next(),
+            session: ids.next(),
+            number: 1,
+            run: ids.next(),
+            binding: ids.next(),
+            speaker: MessageSpeaker::Person,
+            channel: Channel::Whatsapp,
+            outside_id: None,
+            text: "see the bill".to_owned(),
+            attached: vec![AttachedFile::lost("application/pdf".to_owned(), name.clone(), "it is gone: 404")],
+            language: None,
+            tokens: 0,
+            standing: MessageStatus::Whole,
+            generation: 0,
+            marks: serde_json::Value::Null,
+            suggestions: Vec::new(),
+            said_at: Timestamp::EPOCH,
+        };
+        let view = MessageView::from(message);
+        let why = "it is gone: 404".to_owned();
+        assert_eq!(view.lost_files, [LostFileView { media_type: "application/pdf".to_owned(), name, why }]);
+        assert!(view.attachments.is_empty());
     }
 }

@@ -3,5 +3,7 @@
 mod list;
 mod search;
 
-pub use list::{AttachedFileView, ListMessages, ListMessagesInput, MessageDeliveryView, MessageView};
+pub use list::{
+    AttachedFileView, ListMessages, ListMessagesInput, LostFileView, MessageDeliveryView, MessageView,
+};
 pub use search::{MessageHitView, SearchMessages, SearchMessagesInput};

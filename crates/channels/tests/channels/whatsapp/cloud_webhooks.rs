@@ -21,7 +21,7 @@ fn tell(ids: &[&str], phone: &str) -> Vec<u8> {
     body.to_string().into_bytes()
 }
 
-fn sign(shop: &WhatsappShop, secret: &str, body: &[u8]) -> ChannelRequest {
+pub(super) fn sign(shop: &WhatsappShop, secret: &str, body: &[u8]) -> ChannelRequest {
     let signature = hmac::sign(&hmac::Key::new(hmac::HMAC_SHA256, secret.as_bytes()), body);
     let hex: String = signature.as_ref().iter().map(|byte| format!("{byte:02x}")).collect();
     let headers = vec![("x-hub-signature-256".to_owned(), format!("sha256={hex}").into_bytes())];

@@ -5,6 +5,7 @@ mod cloud_webhooks;
 mod gupshup;
 mod meta;
 mod stand_in;
+mod taking;
 
 use std::collections::HashMap;
 use std::sync::Arc;

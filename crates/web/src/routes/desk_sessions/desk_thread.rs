@@ -96,6 +96,15 @@ pub(super) async fn load_files(
     call.db.read(call.tenant.id, read).await
 }
 
+/// What was said, and what came with it that nobody could fetch.
+fn write_text(message: &MessageView) -> String {
+    let lost = message.lost_files.iter();
+    let lost =
+        lost.map(|file| format!("📎 {} ✗ {}", file.name.as_deref().unwrap_or(&file.media_type), file.why));
+    let parts = std::iter::once(message.text.clone()).chain(lost);
+    parts.filter(|part| !part.is_empty()).collect::<Vec<_>>().join("\n")
+}
+
 fn is_answer(message: &MessageView) -> bool {
     message.speaker != "person" && message.colleague.is_none()
 }
@@ -158,7 +167,7 @@ impl DeskThread<'_> {
                 ("person", None) => words.render("desk-visitor"),
                 _ => words.render("desk-persona"),
             };
-            let (at, text) = (frame.format_time(message.said_at), message.text.clone());
+            let (at, text) = (frame.format_time(message.said_at), write_text(message));
             // Of several messages of a run the first has what was done for them.
             let acts = match is_answer(message) {
                 true => self.acts.remove(&message.run).unwrap_or_default(),
