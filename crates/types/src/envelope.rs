@@ -89,6 +89,9 @@ pub struct InboundSender {
     /// Several people who read along write as one: what is said is answered as in public, and nothing that is known of anybody is told.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub is_group: bool,
+    /// Which of a group it was, in a word that stands for them in this tenant alone: what one of them asked for, no other says yes to.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub member: Option<String>,
 }
 
 /// Something beside the text.

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use munshi_conversations::commit::{self, RunProgress};
 use munshi_conversations::error::Rollback;
 use munshi_conversations::marks::{PendingApprovalChoice, ReplyMarks, ShownApproval};
+use munshi_conversations::messages::{self, MessageSpeaker};
 use munshi_conversations::runs::{self, Run, RunLease};
 use munshi_conversations::sessions;
 use munshi_conversations::snapshot::{
@@ -179,6 +180,14 @@ impl Turn {
     ) -> Result<Option<TurnOutcome>> {
         notes.questions.is_answer = true;
         let (approval, decision) = (&answered.approval, answered.decision);
+        if decision == ApprovalDecision::Yes && !self.is_asker(approval).await? {
+            // The question still stands before whoever it is for.
+            let words = self.setup.phrase("waiting-approval", &[]);
+            let question = self.describe_approval(approval, notes);
+            self.reply.say(&format!("{words}\n{question}"));
+            notes.questions.asks.push(answered.shown);
+            return Ok(Some(TurnOutcome::Replied));
+        }
         // A program may take back what it asked for; all else is for a person to say.
         let program = self.setup.run.program_key();
         if let Some(program) = program
@@ -210,6 +219,29 @@ impl Turn {
             Err(Stop::Because(_)) => Ok(None),
             Err(Stop::Failed(error)) => Err(error),
         }
+    }
+
+    /// Whether the yes may be theirs who asked for it. Several write as one in a group, and one of them does not agree to what another asked
+    /// for; to stop it is anybody's.
+    async fn is_asker(&self, approval: &Approval) -> Result<bool> {
+        let prepared = &self.setup.prepared;
+        if !prepared.is_in_group() {
+            return Ok(true);
+        }
+        // A member whom the channel does not name is nobody in particular.
+        let Some(member) = prepared.message.marks["member"].as_str().map(str::to_owned) else {
+            return Ok(false);
+        };
+        let act = approval.act;
+        let read = move |tx: &mut Tx<'_>| -> Result<_> {
+            let Some(run) = acts::find(tx, act)?.and_then(|act| act.rests_on.caller.run) else {
+                return Ok(false);
+            };
+            let said = messages::list_by_run(tx, run)?;
+            let mut asked = said.iter().filter(|said| said.speaker == MessageSpeaker::Person).peekable();
+            Ok(asked.peek().is_some() && asked.all(|said| said.marks["member"] == member.as_str()))
+        };
+        self.setup.engine.db.read(self.setup.tenant(), read).await
     }
 
     async fn may_take_back(&self, approval: &Approval, program: KeyId) -> Result<bool> {

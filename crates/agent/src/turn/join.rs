@@ -213,7 +213,9 @@ impl Turn {
             && message.standing == MessageStatus::Whole
             && message.marks["brought"] != true
             && message.marks["program"] != true
-            && message.marks["vouched"] == self.setup.prepared.message.marks["vouched"]
+            && ["vouched", "member"]
+                .iter()
+                .all(|of| message.marks[*of] == self.setup.prepared.message.marks[*of])
     }
 
     /// Whether a message is understood without a model where it comes by itself: an answer, a number, a code, a withdrawal, what a pack

@@ -476,6 +476,11 @@ impl PreparedTurn {
         self.message.marks["vouched"] == true
     }
 
+    /// Whether several write as one here.
+    pub(crate) fn is_in_group(&self) -> bool {
+        is_said_in_group(&self.message)
+    }
+
     /// Whether a question was asked in this conversation.
     pub(crate) fn is_pending_here(&self, approval: &Approval) -> bool {
         approval.session == Some(self.session.id.as_uuid())

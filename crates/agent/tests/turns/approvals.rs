@@ -13,7 +13,7 @@ use munshi_store::{Tx, params};
 use munshi_test_support::models::ScriptedTurn;
 use munshi_test_support::{TestDb, wait_until};
 use munshi_tools::NoActJournal;
-use munshi_types::{ApprovalId, Clock, Id, PersonId, RunId, Timestamp};
+use munshi_types::{ApprovalId, Clock, Id, InboundMessage, PersonId, RunId, Timestamp};
 use uuid::Uuid;
 
 use crate::turns::support::{Plan, Shop, arguments};
@@ -60,7 +60,44 @@ pub(crate) async fn assert_withdrawn(test: &TestDb, shop: &Shop, id: ApprovalId)
     assert_eq!(shop.number(dropped).await, 1);
 }
 
+/// As a member of a group says it.
+fn say_in_group(shop: &Shop, member: Option<&str>, id: &str, text: &str) -> InboundMessage {
+    let mut said = shop.message(shop.staff, id, text);
+    (said.from.is_vouched, said.from.is_group) = (true, true);
+    said.from.member = member.map(str::to_owned);
+    said
+}
+
 on_both! {
+    async fn what_one_of_a_group_asked_for_no_other_says_yes_to(test: TestDb) {
+        let agent = Plan::default().agent.replace("\"fax\"]", "\"fax\", \"cancel_visit\"]");
+        let script = [ScriptedTurn::call("cancel_visit", &arguments("Monday")), ScriptedTurn::text("It is cancelled.")];
+        let shop = Shop::open_with(&test, script, Plan { agent, ..Plan::default() }).await;
+        let ask = async |member, id: &str, text: &str| {
+            let received = shop.engine.receive(say_in_group(&shop, member, id, text)).await.unwrap();
+            shop.outcome(&received).await
+        };
+        waits(&ask(Some("meera"), "1", "cancel my visit on Monday").await);
+        for (id, member) in [("2", Some("ravi")), ("3", None)] {
+            let told = ask(member, id, "yes").await;
+            assert_eq!((told.state, shop.notes().await), (RunState::Done, 0), "{told:?}");
+            assert!(told.text.contains("waiting for approval") && told.text.contains("Monday"), "{}", told.text);
+        }
+        let done = ask(Some("meera"), "4", "yes").await;
+        assert_eq!((done.text.as_str(), shop.notes().await), ("It is cancelled.", 1));
+    }
+
+    async fn anybody_of_a_group_may_stop_what_was_asked_for(test: TestDb) {
+        let agent = Plan::default().agent.replace("\"fax\"]", "\"fax\", \"cancel_visit\"]");
+        let script = [ScriptedTurn::call("cancel_visit", &arguments("Monday"))];
+        let shop = Shop::open_with(&test, script, Plan { agent, ..Plan::default() }).await;
+        let asked = shop.engine.receive(say_in_group(&shop, Some("meera"), "1", "cancel my visit on Monday")).await.unwrap();
+        waits(&shop.outcome(&asked).await);
+        let no = shop.engine.receive(say_in_group(&shop, Some("ravi"), "2", "no")).await.unwrap();
+        assert_eq!(shop.outcome(&no).await.state, RunState::Done);
+        assert_eq!(shop.number("SELECT COUNT(*) FROM runs WHERE tenant_id = $1 AND ended_at IS NULL").await, 0);
+    }
+
     async fn a_yes_in_the_chat_goes_on_with_it(test: TestDb) {
         let shop = Shop::open(&test, [ScriptedTurn::call("drop", &arguments("पुराना")), ScriptedTurn::text("हटा दिया गया है।")]).await;
         let first = shop.say("1", "पुराना वाला हटा दीजिए").await;

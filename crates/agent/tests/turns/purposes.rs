@@ -83,7 +83,7 @@ on_both! {
     }
 
     async fn nobody_says_yes_in_their_place(test: TestDb) {
-        let shop = open(&test, PURPOSES, looks(4).chain([ScriptedTurn::text("It is good.")])).await;
+        let shop = open(&test, PURPOSES, looks(5).chain([ScriptedTurn::text("It is good.")])).await;
         let ask = async |id: &str| {
             assert_eq!(shop.ask(id, "how is my credit?").await.state, RunState::WaitingApproval);
         };
@@ -104,6 +104,11 @@ on_both! {
         ask("before host").await;
         let mut yes = shop.message(shop.staff, "host", "yes");
         yes.from.is_vouched = true;
+        expect_nothing(shop.engine.receive(yes).await.unwrap()).await;
+        // Nor is what is said in a group anybody's own word.
+        ask("before group").await;
+        let mut yes = shop.message(shop.staff, "group", "yes");
+        (yes.from.is_vouched, yes.from.is_group, yes.from.member) = (true, true, Some("meera".to_owned()));
         expect_nothing(shop.engine.receive(yes).await.unwrap()).await;
         ask("before them").await;
         assert_eq!(shop.ask("2", "yes").await.text, "It is good.");

@@ -274,6 +274,8 @@ fn registry(world: &Arc<World>, runs: &ToolRuns) -> ToolRegistry {
     add(&mut registry, balance, house(), ToolHandler::Read(Arc::new(Balance)));
     add(&mut registry, spec("find", Effect::Read), house(), ToolHandler::Read(Arc::new(Find)));
     add(&mut registry, spec("debtors", Effect::Read), house(), ToolHandler::Read(Arc::new(Debtors)));
+    let visit = ToolSpec { destructive: true, reach: Reach::Person, ..spec("cancel_visit", Effect::Inside) };
+    add(&mut registry, visit, house(), ToolHandler::Write(Arc::new(NoteTool)));
     let score = ToolSpec { consent: "credit_check".parse().ok(), ..spec("score", Effect::Read) };
     add(&mut registry, score, house(), ToolHandler::Read(Arc::new(Count(world.clone()))));
     let transient = |name: &str| ToolSpec { transient: true, ..spec(name, Effect::Read) };

@@ -18,6 +18,9 @@ use crate::error::Error;
 /// What a group is called among those who write: nobody else's name begins so.
 const GROUP: &str = "group:";
 
+/// So many bytes of a hash keep the members of a group apart.
+const MEMBER: usize = 16;
+
 impl ArrivalTaker {
     pub(super) async fn take_message(
         &self,
@@ -32,13 +35,24 @@ impl ArrivalTaker {
             return Err(TakeFault::Ended(ArrivalEnding::PassedOver(why)));
         }
         let to = self.find_target(taking, message.to.as_deref()).await?;
-        let inbound = build_inbound(taking, to, &message);
+        let mut inbound = build_inbound(taking, to, &message);
+        if inbound.from.is_group {
+            inbound.from.member = Some(self.name_member(taking, &message).await?);
+        }
         let inbound = self.attach_files(taking, inbound, &message.files).await?;
         let taken = self.receiver.receive(taking.tenant, inbound).await?;
         if !taken.is_known {
             self.show_working(taking, message, taken);
         }
         Ok(())
+    }
+
+    /// What stands for whoever wrote in a group: it leads to nobody outside of the tenant.
+    async fn name_member(&self, taking: &Taking<'_>, message: &ArrivedMessage) -> Result<String, TakeFault> {
+        let member = [taking.link.channel().as_str(), message.from.channel_id.as_str()].join("\0");
+        let hash = move |tx: &mut Tx<'_>| tx.hash("group.member", member.as_bytes());
+        let hashed = self.db.read(taking.tenant, hash).await?;
+        Ok(hashed.iter().take(MEMBER).map(|byte| format!("{byte:02x}")).collect())
     }
 
     async fn knows_chat(&self, taking: &Taking<'_>, message: &ArrivedMessage) -> Result<bool, TakeFault> {

@@ -103,6 +103,7 @@ fn marks(incoming: &RoutedMessage, is_held: bool) -> Value {
     }
     if from.is_group {
         marks["group"] = json!(true);
+        marks["member"] = json!(from.member);
     }
     marks
 }
