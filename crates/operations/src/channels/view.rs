@@ -64,10 +64,29 @@ impl ChannelView {
             login: mail.and_then(|mail| mail.login.as_ref()).map(|login| login.name.clone()),
             bindings: account.bindings.clone(),
             per_minute: account.per_minute,
-            receive: link.map(|link| link.receive),
+            receive: link.map(|link| link.receive).or_else(|| mail.map(|mail| mail.receive)),
             webhook: None,
             heard_at: hearing.heard_at,
             fault: hearing.fault,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn it_is_shown_how_a_mail_account_is_heard() {
+        let given = ChannelAccount {
+            host: Some("smtp.example.com".to_owned()),
+            from: Some("shop@example.com".to_owned()),
+            ..ChannelAccount::new(ChannelAccountKind::Email)
+        };
+        let handed = ChannelAccount { secret: Some("vault:words".parse().unwrap()), ..given.clone() };
+        for (account, receive) in [(given, ReceiveWay::None), (handed, ReceiveWay::Webhook)] {
+            let view = ChannelView::new("mail".parse().unwrap(), &account, AccountHearing::default());
+            assert_eq!(view.receive, Some(receive));
         }
     }
 }

@@ -67,12 +67,45 @@ fn render_text(listing: &ListView<ChannelView>, painter: TextStyler) -> String {
     table.render(painter)
 }
 
-/// When something came by it last, and what was wrong with it.
+/// When something came by it last, and what is wrong with it.
 fn render_hearing(item: &ChannelView) -> String {
-    match (item.receive, item.heard_at, &item.fault) {
-        (None | Some(ReceiveWay::None), ..) => "-".to_owned(),
-        (Some(_), None, _) => "never".to_owned(),
-        (Some(_), Some(at), None) => format_time(at),
-        (Some(_), Some(at), Some(fault)) => format!("{}: {fault}", format_time(at)),
+    if matches!(item.receive, None | Some(ReceiveWay::None)) {
+        return "-".to_owned();
+    }
+    let heard = item.heard_at.map_or_else(|| "never".to_owned(), format_time);
+    match &item.fault {
+        Some(fault) => format!("{heard}: {fault}"),
+        None => heard,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use munshi_channels::accounts::ChannelAccountKind;
+
+    use super::*;
+
+    #[test]
+    fn what_is_wrong_is_shown_though_nothing_was_ever_heard() {
+        let view = |receive, fault: Option<&str>| ChannelView {
+            name: "mail".parse().unwrap(),
+            kind: ChannelAccountKind::Email,
+            address: None,
+            server: None,
+            login: None,
+            bindings: Vec::new(),
+            per_minute: None,
+            receive,
+            webhook: None,
+            heard_at: None,
+            fault: fault.map(str::to_owned),
+        };
+        assert_eq!(
+            render_hearing(&view(Some(ReceiveWay::Poll), Some("wrong password"))),
+            "never: wrong password"
+        );
+        assert_eq!(render_hearing(&view(Some(ReceiveWay::Webhook), None)), "never");
+        assert_eq!(render_hearing(&view(Some(ReceiveWay::None), Some("x"))), "-");
+        assert_eq!(render_hearing(&view(None, None)), "-");
     }
 }
