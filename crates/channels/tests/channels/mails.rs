@@ -11,7 +11,7 @@ use munshi_channels::link::{ChannelLink, PolledEvents};
 use munshi_test_support::environment::{self, ImapServer};
 use munshi_test_support::on_both_engines;
 
-use super::support::{QUICK, Shop, believe_authority, migrations, open_shop_with};
+use super::support::{QUICK, Shop, believe_authority, migrations, open_shop, open_shop_with};
 
 /// Somebody else's program at the same mailbox.
 struct MailboxKeeper {
@@ -189,6 +189,20 @@ on_both_engines! {
         shop.declare(&shop.plain("mail", "per_minute = 9\n")).await;
         let other = shop.senders.find_link(shop.tenant, &"mail".parse().unwrap()).await.unwrap();
         assert!(other.is_none(), "without a mailbox nothing is heard");
+    }
+
+    async fn it_is_told_what_is_left_to_do(test: TestDb) {
+        let shop = open_shop(test).await;
+        shop.set_secret("vault:words", "correct horse battery").await;
+        shop.declare(&shop.plain("mail", "secret = \"vault:words\"\n")).await;
+        let link = find_link(&shop).await;
+        let steps = link.guide();
+        assert!(steps.len() == 2 && steps[0].contains("raw MIME") && steps[1].contains("auth_server"), "{steps:?}");
+        let word = link.open_path_secret().await.unwrap().unwrap();
+        assert!(word.len() == 64 && !steps.concat().contains(&word), "{word}");
+        let known = "secret = \"vault:words\"\nauth_server = \"mx.example.com\"\n";
+        shop.declare(&shop.plain("mail", known)).await;
+        assert_eq!(find_link(&shop).await.guide().len(), 1, "its server says who wrote");
     }
 
     async fn a_wrong_password_is_told_with_a_pause(test: TestDb) {

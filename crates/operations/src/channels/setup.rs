@@ -2,7 +2,7 @@
 
 use munshi_channels::ChannelSenders;
 use munshi_channels::accounts::{
-    ChannelAccount, ChannelAccountKind, ChannelAccountName, ChannelTransport, LinkAccount, ReceiveWay,
+    ChannelAccount, ChannelAccountKind, ChannelAccountName, ChannelTransport, ReceiveWay,
 };
 use munshi_channels::link::ChannelLink;
 
@@ -34,16 +34,23 @@ pub(super) async fn describe_setup(
     (name, account): (&ChannelAccountName, &ChannelAccount),
     sight: SecretSight,
 ) -> ChannelSetup {
-    let Ok(ChannelTransport::Link(account)) = account.resolve_transport() else {
-        return ChannelSetup::default();
-    };
     let tenant = (call.tenant.id, &call.tenant.name);
-    let Some(link) = senders.build_link(tenant, name, (*account).clone()) else {
-        return ChannelSetup::default();
+    let found = match account.resolve_transport() {
+        Ok(ChannelTransport::Link(link)) => {
+            senders.build_link(tenant, name, (*link).clone()).map(|built| (link.receive, built))
+        }
+        // It is the one in force: what hears of mails also sends them.
+        Ok(ChannelTransport::Email(mail)) => {
+            let found = senders.find_link(call.tenant.id, name).await.ok().flatten();
+            found.map(|found| (mail.receive, found))
+        }
+        Ok(ChannelTransport::Log) | Err(_) => None,
     };
-    let mut to_do: Vec<String> = explain_unreached(&account, senders.public_url()).into_iter().collect();
+    let Some((receive, link)) = found else { return ChannelSetup::default() };
+    let unreached = explain_unreached((account.kind, receive), senders.public_url());
+    let mut to_do: Vec<String> = unreached.into_iter().collect();
     to_do.extend(link.guide());
-    let webhook = match account.receive {
+    let webhook = match receive {
         ReceiveWay::Webhook => match read_path_secret(link.as_ref(), sight).await {
             Ok(secret) => senders.build_webhook_url((&call.tenant.name, name), secret.as_deref()),
             Err(why) => {
@@ -66,8 +73,11 @@ async fn read_path_secret(link: &dyn ChannelLink, sight: SecretSight) -> Result<
 }
 
 /// What to do where the provider can't call us.
-pub(super) fn explain_unreached(account: &LinkAccount, public_url: Option<&str>) -> Option<String> {
-    if account.receive != ReceiveWay::Webhook {
+pub(super) fn explain_unreached(
+    (kind, receive): (ChannelAccountKind, ReceiveWay),
+    public_url: Option<&str>,
+) -> Option<String> {
+    if receive != ReceiveWay::Webhook {
         return None;
     }
     let what = match public_url {
@@ -75,9 +85,12 @@ pub(super) fn explain_unreached(account: &LinkAccount, public_url: Option<&str>)
         Some(_) => "The server's address begins with http://, and providers call https:// addresses alone.",
         None => "Messages can't come in yet: the provider has no address to call.",
     };
-    let polls = match account.kind {
+    let polls = match kind {
         ChannelAccountKind::Telegram => {
             " Or add the channel again with `--receive poll --replace`: then Telegram is asked, and no address is needed."
+        }
+        ChannelAccountKind::Email => {
+            " Or add the channel again with `--imap-host` and `--replace`: then the mailbox is read, and no address is needed."
         }
         _ => "",
     };
@@ -91,29 +104,20 @@ pub(super) fn explain_unreached(account: &LinkAccount, public_url: Option<&str>)
 mod tests {
     use super::*;
 
-    fn account(kind: ChannelAccountKind, receive: Option<ReceiveWay>) -> LinkAccount {
-        let given = ChannelAccount {
-            token: Some("vault:token".parse().unwrap()),
-            secret: (kind == ChannelAccountKind::Slack).then(|| "vault:secret".parse().unwrap()),
-            receive,
-            ..ChannelAccount::new(kind)
-        };
-        let ChannelTransport::Link(link) = given.resolve_transport().unwrap() else { panic!("no link") };
-        *link
-    }
-
     #[test]
     fn a_missing_address_is_told_with_what_to_do() {
-        let telegram = account(ChannelAccountKind::Telegram, None);
-        let told = explain_unreached(&telegram, None).unwrap();
+        let telegram = (ChannelAccountKind::Telegram, ReceiveWay::Webhook);
+        let told = explain_unreached(telegram, None).unwrap();
         assert!(told.contains("server.public_url") && told.contains("--receive poll"), "{told}");
-        let told = explain_unreached(&telegram, Some("http://munshi.example")).unwrap();
+        let told = explain_unreached(telegram, Some("http://munshi.example")).unwrap();
         assert!(told.contains("https://"), "{told}");
-        assert_eq!(explain_unreached(&telegram, Some("https://munshi.example")), None);
-        let slack = account(ChannelAccountKind::Slack, None);
-        assert!(!explain_unreached(&slack, None).unwrap().contains("poll"));
+        assert_eq!(explain_unreached(telegram, Some("https://munshi.example")), None);
+        let told = explain_unreached((ChannelAccountKind::Slack, ReceiveWay::Webhook), None).unwrap();
+        assert!(!told.contains("poll"), "{told}");
+        let told = explain_unreached((ChannelAccountKind::Email, ReceiveWay::Webhook), None).unwrap();
+        assert!(told.contains("--imap-host"), "{told}");
         for receive in [ReceiveWay::Poll, ReceiveWay::None] {
-            assert_eq!(explain_unreached(&account(ChannelAccountKind::Telegram, Some(receive)), None), None);
+            assert_eq!(explain_unreached((ChannelAccountKind::Telegram, receive), None), None);
         }
     }
 }

@@ -103,6 +103,8 @@ impl ChannelTrial {
         };
         // Where mails are read as well, that is tried, too.
         if let Some(link) = self.find_link(call, senders).await? {
+            let setup = describe_setup(call, senders, (&self.name, &self.account), SecretSight::Shown).await;
+            view.webhook = setup.webhook;
             add_report(&mut view, link.inspect().await);
         }
         Ok(view)
@@ -118,7 +120,7 @@ impl ChannelTrial {
         let link = self.find_link(call, senders).await?.ok_or_else(|| not_found(&self.name))?;
         let setup = describe_setup(call, senders, (&self.name, &self.account), SecretSight::Shown).await;
         let mut view = ChannelTestView { webhook: setup.webhook, ..self.view(to.map(str::to_owned)) };
-        view.to_do.extend(explain_unreached(account, senders.public_url()));
+        view.to_do.extend(explain_unreached((account.kind, account.receive), senders.public_url()));
         add_report(&mut view, link.inspect().await);
         if let Some(to) = to {
             let sent = self.send(call, link, to).await;

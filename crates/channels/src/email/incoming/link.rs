@@ -272,6 +272,34 @@ impl ChannelLink for MailLink {
         Ok(stream::iter([Ok(Bytes::from(bytes))]).boxed())
     }
 
+    fn guide(&self) -> Vec<String> {
+        let account = &self.parts.account;
+        let mut steps = Vec::new();
+        if account.receive == ReceiveWay::Webhook {
+            steps.push(
+                "At the provider that takes your mails, add a route that posts each mail as raw MIME to the address above. Whoever \
+                 knows it can hand mails in."
+                    .to_owned(),
+            );
+        }
+        if account.hears() && self.trusted == TrustedResults::Nobodys {
+            steps.push(
+                "So that people are known by their address, set auth_server: what the server that takes your mails calls itself, first in \
+                 the Authentication-Results of any mail. Without it each is a stranger."
+                    .to_owned(),
+            );
+        }
+        steps
+    }
+
+    async fn open_path_secret(&self) -> Result<Option<String>, LinkFault> {
+        let MailLinkParts { tenant, name, account, .. } = &self.parts;
+        match account.secret.as_ref().filter(|_| account.receive == ReceiveWay::Webhook) {
+            Some(secret) => Ok(Some(build_path_secret(&self.open_secret(secret).await?, *tenant, name))),
+            None => Ok(None),
+        }
+    }
+
     async fn inspect(&self) -> LinkReport {
         let mut report = LinkReport::default();
         let account = &self.parts.account;
