@@ -5,8 +5,8 @@ use std::time::Duration;
 
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
-use munshi_channels::incoming::{ArrivedMessage, IntakeOutcome};
-use munshi_channels::link::WorkingSign;
+use munshi_channels::incoming::{ArrivedFile, ArrivedMessage, IntakeOutcome};
+use munshi_channels::link::{FaultDuration, WorkingSign};
 use munshi_conversations::outbox::{DeliveryCertainty, FaultSubject, SendIdempotency, SendRetryability};
 use munshi_test_support::on_both_engines;
 use munshi_types::tier::Channel;
@@ -104,6 +104,39 @@ fn place(url: &str, person: Option<&str>) -> String {
 
 on_both_engines! {
     with all migrations();
+
+    async fn a_file_is_fetched_from_no_private_place(test: TestDb) {
+        let shop = open_link_shop(test).await;
+        let microsoft = LoopbackServer::start(answer_as_microsoft).await;
+        open_teams(&shop, &microsoft.url).await;
+        let link = shop.find_link("teams").await;
+        for address in ["https://169.254.169.254/latest", "https://10.0.0.7/", "https://[::1]/"] {
+            let reference = address.to_owned();
+            let file = ArrivedFile { reference, media_type: String::new(), name: None, size: None };
+            let Err(fault) = link.open_file(&file).await else { panic!("{address}") };
+            assert_eq!(fault.lasting, FaultDuration::Lasting, "{address}: {fault:?}");
+        }
+    }
+
+    async fn a_file_that_teams_does_not_take_is_refused_before_anything_leaves(test: TestDb) {
+        let shop = open_link_shop(test).await;
+        let microsoft = LoopbackServer::start(answer_as_microsoft).await;
+        open_teams(&shop, &microsoft.url).await;
+        let sender = shop.find_sender(Channel::Teams).await;
+        let file = |media_type: &str| OutboundAttachment::File {
+            file: shop.test.ids.next(),
+            name: "bill.pdf".to_owned(),
+            media_type: media_type.to_owned(),
+        };
+        let message = OutboundMessage {
+            attachments: vec![file("application/pdf")],
+            ..shop.message(Channel::Teams, &place(&microsoft.url, None), "Here is your bill.")
+        };
+        let refused = sender.send_part(&message, 0).await.unwrap_err();
+        assert_eq!((refused.happened, refused.retryable), (DeliveryCertainty::No, SendRetryability::No), "{refused:?}");
+        assert!(microsoft.list_asked("/in/v3/conversations/19:a@thread.tacv2;messageid=1/activities").is_empty());
+        assert!(refused.why.contains("link"), "{refused:?}");
+    }
 
     async fn what_the_bot_framework_signs_is_stored_once(test: TestDb) {
         let shop = open_link_shop(test).await;
