@@ -22,7 +22,7 @@ MUNSHI_TEST_TEMPLATES=$TMPDIR/templates
 mkdir "$MUNSHI_TEST_TEMPLATES"
 export TMPDIR MUNSHI_TEST_TEMPLATES
 parts=()
-for part in postgres models browser oidc s3 mail imap clients; do parts+=("scripts/$part.sh" run); done
+for part in postgres models browser oidc s3 mail imap clients sdks; do parts+=("scripts/$part.sh" run); done
 # Examples in the documentation, among them those that must not compile: the runner below leaves them out.
 [ $# -gt 0 ] || cargo test -q --doc --workspace --exclude munshi-lint --exclude munshi-bench
 if cargo nextest --version >/dev/null 2>&1; then

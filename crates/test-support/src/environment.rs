@@ -143,3 +143,16 @@ pub fn browser() -> String {
 pub fn axe() -> String {
     variable("MUNSHI_TEST_AXE")
 }
+
+/// Platforms' own SDKs, and the program that asks them: `scripts/sdks/check.py`.
+pub struct PlatformSdks {
+    pub packages: PathBuf,
+    pub program: PathBuf,
+}
+
+pub fn platform_sdks() -> PlatformSdks {
+    let text = variable("MUNSHI_TEST_SDKS");
+    let (packages, program) =
+        text.split_once(' ').unwrap_or_else(|| panic!("MUNSHI_TEST_SDKS is not whole: {text}"));
+    PlatformSdks { packages: packages.into(), program: program.into() }
+}

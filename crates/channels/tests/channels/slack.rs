@@ -17,6 +17,7 @@ use serde_json::{Value, json};
 
 use super::link_shop::{LinkShop, open_link_shop};
 use super::loopback_server::{LoopbackAnswer, LoopbackRequest, LoopbackServer};
+use super::sdks::{SentRequest, check_request};
 use super::support::migrations;
 
 const SECRET: &str = "8f742231b10e8888abcd99yyyzzz85a5";
@@ -40,6 +41,11 @@ fn answer_as_slack(request: &LoopbackRequest) -> LoopbackAnswer {
     }
     if request.header("authorization") != format!("Bearer {TOKEN}") {
         return refuse("invalid_auth");
+    }
+    let media_type = request.header("content-type");
+    let sent = SentRequest { method: &request.method, path: &request.path, media_type, body: &request.body };
+    if let Err(why) = check_request("slack", &sent) {
+        return refuse(&format!("the SDK asks otherwise: {why}"));
     }
     let is_json = request.header("content-type").starts_with("application/json");
     match request.path.as_str() {
@@ -147,7 +153,7 @@ on_both_engines! {
         let revoked = send(LoopbackAnswer::json(200, &json!({ "ok": false, "error": "token_revoked" }))).await;
         assert_eq!((revoked.subject, revoked.retryable), (FaultSubject::Account, SendRetryability::Yes));
         for fault in [limited, lost, gone, revoked] {
-            assert!(!fault.why.contains("xoxb") && !fault.why.contains("Namaste"), "{}", fault.why);
+            assert!(!fault.why.contains(TOKEN) && !fault.why.contains("Namaste"), "{}", fault.why);
         }
         let nowhere = sender.send(&shop.message(Channel::Slack, "not a place", "Namaste")).await.unwrap_err();
         assert_eq!(nowhere.subject, FaultSubject::Recipient);

@@ -20,6 +20,7 @@ use serde_json::{Value, json};
 
 use super::link_shop::{LinkShop, open_link_shop};
 use super::loopback_server::{LoopbackAnswer, LoopbackRequest, LoopbackServer};
+use super::sdks::{SentRequest, check_request, check_update};
 use super::support::migrations;
 
 const APP: &str = "11111111-2222-3333-4444-555555555555";
@@ -52,6 +53,15 @@ fn answer_as_microsoft(request: &LoopbackRequest) -> LoopbackAnswer {
             }
         }
         path if path.starts_with("/in/v3/conversations/") && path.ends_with("/activities") => {
+            let media_type = request.header("content-type");
+            let sent =
+                SentRequest { method: &request.method, path: &request.path, media_type, body: &request.body };
+            if let Err(why) = check_request("teams", &sent) {
+                return LoopbackAnswer::json(
+                    400,
+                    &json!({ "error": { "code": "BadSyntax", "message": why } }),
+                );
+            }
             match request.header("authorization") {
                 "Bearer bot-token" => LoopbackAnswer::json(201, &json!({ "id": "1794713400100" })),
                 _ => LoopbackAnswer::json(401, &json!({ "message": "Authorization has been denied" })),
@@ -94,6 +104,7 @@ fn activity(service: &str, id: &str) -> Value {
 }
 
 async fn tell(shop: &LinkShop, token: &str, told: &Value) -> IntakeOutcome {
+    check_update("teams", told).unwrap();
     let headers = [("authorization", token), ("content-type", "application/json")];
     shop.take("teams", &shop.build_request(&headers, told.to_string().as_bytes())).await
 }

@@ -23,6 +23,7 @@ use munshi_types::{Clock, OutboundMessage, ReplyAddress};
 use ring::hmac;
 use serde_json::{Value, json};
 
+use super::sdks::{SentRequest, check_request};
 use super::support::{QUICK, Shop, migrations, open_shop_with};
 
 const TOKEN: &str = "0123456789abcdef0123456789abcdef";
@@ -66,7 +67,13 @@ impl SmsStandIn {
         std::thread::spawn(move || {
             for stream in listener.incoming().flatten() {
                 let Some(request) = read_request(&stream) else { continue };
+                let checked = check_by_sdk(&request);
                 kept.lock().unwrap().push(request);
+                if let Err(why) = checked {
+                    let _sent =
+                        write!(&stream, "HTTP/1.1 400 x\r\ncontent-length: {}\r\n\r\n{why}", why.len());
+                    continue;
+                }
                 let Some(SmsStandInMove::Answer(status, more, body)) = next.lock().unwrap().pop_front()
                 else {
                     continue;
@@ -98,6 +105,15 @@ impl SmsStandIn {
     fn count(&self) -> usize {
         self.heard.lock().unwrap().len()
     }
+}
+
+/// Twilio's own program would ask for a message in the same way.
+fn check_by_sdk(request: &HeardSmsRequest) -> Result<(), String> {
+    let mut line = request.line.split(' ');
+    let (method, path) = (line.next().unwrap_or_default(), line.next().unwrap_or_default());
+    let media_type = request.headers.get("content-type").map_or("", String::as_str);
+    let body = request.body.as_bytes();
+    check_request("twilio", &SentRequest { method, path, media_type, body })
 }
 
 fn read_request(stream: &TcpStream) -> Option<HeardSmsRequest> {

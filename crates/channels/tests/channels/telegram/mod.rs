@@ -20,6 +20,7 @@ use munshi_types::{Clock, IdGenerator, SystemRandom, TenantId};
 use serde_json::{Value, json};
 
 use self::stand_in::FakeTelegram;
+use crate::channels::sdks::check_update;
 
 pub(crate) const TOKEN: &str = "700:AA-secret_token";
 
@@ -105,8 +106,10 @@ impl BotShop {
 }
 
 pub(crate) fn said_at(update: i64, text: &str, seconds: i64) -> Value {
-    json!({ "update_id": update, "message": {
+    let update = json!({ "update_id": update, "message": {
         "message_id": update, "date": seconds, "text": text,
         "from": { "id": 5, "is_bot": false, "first_name": "Meera" }, "chat": { "id": 5, "type": "private" },
-    } })
+    } });
+    check_update("telegram", &update).unwrap();
+    update
 }

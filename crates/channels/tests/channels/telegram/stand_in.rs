@@ -11,6 +11,8 @@ use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::Notify;
 use tokio::task::JoinHandle;
 
+use crate::channels::sdks::{SentRequest, check_request};
+
 /// Instead of an answer.
 #[derive(Clone, Debug)]
 pub(crate) enum BotFailure {
@@ -189,6 +191,11 @@ async fn answer(inner: &Inner, call: &HttpCall) -> Option<(u16, Value)> {
             Err(_) => return Some(refuse(400, "Bad Request: can't parse the parameters")),
         },
     };
+    let sent =
+        SentRequest { method: "POST", path: &call.path, media_type: &call.media_type, body: &call.body };
+    if let Err(why) = check_request("telegram", &sent) {
+        return Some(refuse(400, &format!("Bad Request: the SDK asks otherwise: {why}")));
+    }
     let failure = {
         let mut bots = inner.bots.lock().unwrap();
         let Some(bot) = bots.get_mut(token) else { return Some(refuse(401, "Unauthorized")) };

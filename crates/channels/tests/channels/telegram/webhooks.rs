@@ -12,6 +12,7 @@ use serde_json::{Value, json};
 
 use super::stand_in::BotFailure;
 use super::{BotShop, TOKEN, open_bot_shop};
+use crate::channels::sdks::check_update;
 use crate::channels::support::migrations;
 
 const PLACE: Option<&str> = Some("https://munshi.example");
@@ -30,6 +31,7 @@ fn request(shop: &BotShop, secret: Option<&str>, body: Vec<u8>) -> ChannelReques
 }
 
 async fn take(shop: &BotShop, intake: &ChannelIntake, secret: &str, update: &Value) -> IntakeOutcome {
+    check_update("telegram", update).unwrap();
     let request = request(shop, Some(secret), update.to_string().into_bytes());
     intake.take(shop.tenant, &"bot".parse().unwrap(), &request).await.unwrap()
 }
@@ -104,7 +106,7 @@ on_both_engines! {
         let intake = shop.intake();
         let said = |update: i64, text: &str, entities: Value| json!({ "update_id": update, "message": {
             "message_id": update, "date": 1_795_000_000, "text": text, "entities": entities,
-            "from": { "id": 5, "first_name": "Meera" }, "chat": { "id": -7, "type": "group", "title": "Staff" },
+            "from": { "id": 5, "is_bot": false, "first_name": "Meera" }, "chat": { "id": -7, "type": "group", "title": "Staff" },
         } });
         assert_eq!(take(&shop, &intake, &secret, &said(1, "two crates", json!([]))).await, IntakeOutcome::Ignored);
         let mention = json!([{ "type": "mention", "offset": 0, "length": 11 }]);
@@ -115,9 +117,10 @@ on_both_engines! {
 
     async fn a_press_stops_turning(test: TestDb) {
         let (shop, secret) = open(test).await;
-        let shown = json!({ "message_id": 4, "date": 1, "from": { "id": 700 }, "chat": { "id": 5, "type": "private" },
+        let shown = json!({ "message_id": 4, "date": 1, "from": { "id": 700, "is_bot": true, "first_name": "Sharma" }, "chat": { "id": 5, "type": "private" },
             "reply_markup": { "inline_keyboard": [[{ "text": "Yes", "callback_data": "s:0" }]] } });
-        let press = json!({ "update_id": 3, "callback_query": { "id": "77", "from": { "id": 5, "first_name": "M" }, "message": shown, "data": "s:0" } });
+        let press = json!({ "update_id": 3, "callback_query": { "id": "77", "chat_instance": "1",
+            "from": { "id": 5, "is_bot": false, "first_name": "M" }, "message": shown, "data": "s:0" } });
         let taken = take(&shop, &shop.intake(), &secret, &press).await;
         assert!(matches!(taken, IntakeOutcome::Stored(_)), "{taken:?}");
         wait_until(async || shop.telegram.calls(TOKEN, "answerCallbackQuery").len() == 1).await;

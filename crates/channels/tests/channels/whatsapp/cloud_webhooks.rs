@@ -8,6 +8,7 @@ use serde_json::{Value, json};
 use super::meta::{PHONE, account, check};
 use super::stand_in::Asked;
 use super::{SECRET, WhatsappShop, open_shop};
+use crate::channels::sdks::check_update;
 use crate::channels::support::migrations;
 
 fn tell(ids: &[&str], phone: &str) -> Vec<u8> {
@@ -18,6 +19,7 @@ fn tell(ids: &[&str], phone: &str) -> Vec<u8> {
         "contacts": [{ "profile": { "name": "Meera" }, "wa_id": "919812345678" }] });
     let body = json!({ "object": "whatsapp_business_account",
         "entry": [{ "id": "102290129340398", "changes": [{ "field": "messages", "value": value }] }] });
+    check_update("whatsapp", &body).unwrap();
     body.to_string().into_bytes()
 }
 

@@ -6,6 +6,7 @@ use serde_json::{Value, json};
 
 use super::TOKEN;
 use super::stand_in::{Asked, Reply};
+use crate::channels::sdks::{SentRequest, check_request};
 
 pub(crate) const PHONE: &str = "277321005464405";
 pub(crate) const MESSAGES: &str = "/277321005464405/messages";
@@ -25,7 +26,16 @@ pub(crate) fn check(asked: &Asked, own: &str) -> Result<Reply, String> {
     }
     let said = |body: Value| Ok(Reply::Said(body));
     match (asked.method.as_str(), asked.path.as_str()) {
-        ("POST", MESSAGES) => check_message(&asked.json()),
+        ("POST", MESSAGES) => {
+            let sent = SentRequest {
+                method: &asked.method,
+                path: &asked.path,
+                media_type: asked.header("content-type"),
+                body: &asked.body,
+            };
+            check_request("whatsapp", &sent)?;
+            check_message(&asked.json())
+        }
         ("POST", MEDIA) => check_upload(asked),
         ("POST", "/277321005464405") => {
             let set = &asked.json()["webhook_configuration"];
