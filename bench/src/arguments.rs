@@ -6,7 +6,7 @@ use std::time::Duration;
 use anyhow::{Context, Result, bail};
 use munshi_test_support::DatabaseEngine;
 
-const USAGE: &str = "usage: munshi-bench [all|store|reads|tenancy|jobs|gateway|tiers|audit|budget|acts|turn|runs|streams|live|select|host|start|shops|search|keys] [--rounds=N] [--window=MILLISECONDS] [--callers=N] [--entries=N] [--messages=N] [--persons=N] [--engine=sqlite|postgres] [--old=BINARY --new=BINARY] [--disk=as-is|slow]";
+const USAGE: &str = "usage: munshi-bench [all|store|reads|tenancy|jobs|gateway|tiers|audit|budget|acts|turn|runs|streams|live|webhooks|select|host|start|shops|search|keys] [--rounds=N] [--window=MILLISECONDS] [--callers=N] [--entries=N] [--messages=N] [--persons=N] [--engine=sqlite|postgres] [--old=BINARY --new=BINARY] [--disk=as-is|slow]";
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Subject {
@@ -23,6 +23,7 @@ pub(crate) enum Subject {
     Runs,
     Streams,
     Live,
+    Webhooks,
     Select,
     Host,
     Start,
@@ -33,7 +34,7 @@ pub(crate) enum Subject {
 
 impl Subject {
     /// But `search` and `keys`, which take as long as all others together.
-    const ALL: [Self; 16] = [
+    const ALL: [Self; 17] = [
         Self::Store,
         Self::Reads,
         Self::Tenancy,
@@ -46,6 +47,7 @@ impl Subject {
         Self::Turn,
         Self::Runs,
         Self::Streams,
+        Self::Webhooks,
         Self::Select,
         Self::Host,
         Self::Start,
@@ -107,6 +109,7 @@ impl Arguments {
             Some("runs") => vec![Subject::Runs],
             Some("streams") => vec![Subject::Streams],
             Some("live") => vec![Subject::Live],
+            Some("webhooks") => vec![Subject::Webhooks],
             Some("select") => vec![Subject::Select],
             Some("host") => vec![Subject::Host],
             Some("start") => vec![Subject::Start],

@@ -1,7 +1,7 @@
 //! What the store, the queue, the gateway and the binary cost, each beside the plainest thing that does the same.
 //!
 //! `cargo run --release -p munshi-bench -- all`, or one of `store`, `reads`, `tenancy`, `jobs`, `gateway`,
-//! `tiers`, `audit`, `budget`, `acts`, `turn`, `runs`, `streams`, `live`, `select`, `host`, `start`, `shops`, `search`, `keys` in its
+//! `tiers`, `audit`, `budget`, `acts`, `turn`, `runs`, `streams`, `live`, `webhooks`, `select`, `host`, `start`, `shops`, `search`, `keys` in its
 //! place; `all` leaves `live` and the last two out.
 //! `docs/benchmarks.md` says what each compares and what was measured.
 //!
@@ -51,6 +51,7 @@ mod streams;
 mod tenancy;
 mod tiers;
 mod turn;
+mod webhooks;
 
 use arguments::{Arguments, Subject};
 
@@ -84,6 +85,7 @@ fn main() -> anyhow::Result<()> {
             Subject::Runs => runs::run(&arguments)?,
             Subject::Streams => streams::run()?,
             Subject::Live => live::run()?,
+            Subject::Webhooks => webhooks::run(&arguments)?,
             Subject::Select => select::run(&arguments)?,
             Subject::Host => host::run(&arguments)?,
             Subject::Start => start::run(&arguments)?,

@@ -16,7 +16,7 @@ use crate::report::{Goal, Table, render_count, render_ratio};
 use crate::rerun;
 use bare_group::BareGroup;
 use one_each::OneEach;
-use ours::Ours;
+pub(crate) use ours::Ours;
 
 const WRITERS: [usize; 4] = [1, 16, 64, 256];
 
