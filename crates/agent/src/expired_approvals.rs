@@ -229,6 +229,7 @@ fn send_notice(
         ..ReplyMarks::default()
     };
     let suggestions = if *asks { vec![phrase("say-yes"), phrase("say-no")] } else { Vec::new() };
-    let notice = ConversationNotice { text, suggestions, marks, tainted: tainted.clone() };
+    let purpose = notify::choose_purpose(run, session.person);
+    let notice = ConversationNotice { text, suggestions, marks, tainted: tainted.clone(), purpose };
     notify::post_notice(tx, inner, session, run.id, notice)
 }

@@ -16,7 +16,7 @@ use munshi_safety::audit::{self, AuditActor, AuditActorKind, AuditEvent, NewAudi
 use munshi_store::Tx;
 use munshi_tiers::{ActivePlace, AddressResolution, precedence};
 use munshi_types::tier::{Destination, Escalation, Opening, find_opening};
-use munshi_types::{HAND_OVER, HandoffId, ReplyAddress, Timestamp};
+use munshi_types::{HAND_OVER, HandoffId, OutboundPurpose, ReplyAddress, Timestamp};
 use serde::Deserialize;
 use serde_json::{Value, json};
 
@@ -486,7 +486,8 @@ impl StoredHandoff {
             lines.chain(bundle.open_questions.iter().map(String::as_str)).filter(|line| !line.is_empty());
         let text = lines.collect::<Vec<_>>().join("\n");
         let tainted = taint_bits::sources(self.active.tainted);
-        let notice = ConversationNotice { text, tainted, ..ConversationNotice::default() };
+        let purpose = OutboundPurpose::Alert;
+        let notice = ConversationNotice { text, tainted, purpose, ..ConversationNotice::default() };
         notify::post_notice(tx, &self.engine, session, self.run.id, notice)
     }
 

@@ -119,7 +119,8 @@ fn notify_admins(tx: &mut Tx<'_>, inner: &TurnEngineInner, run: RunId, connector
             log_unrendered(inner.phrasebook.render(name, voice, &fills), name).unwrap_or_default()
         };
         let text = format!("{}\n{link}\n{}", say("login-needed"), say("login-code"));
-        let notice = ConversationNotice { text, ..ConversationNotice::default() };
+        let purpose = notify::choose_purpose(&run, session.person);
+        let notice = ConversationNotice { text, purpose, ..ConversationNotice::default() };
         notify::post_notice(tx, inner, &session, run.id, notice)?;
     }
     Ok(())

@@ -15,7 +15,8 @@ use munshi_store::Tx;
 use munshi_test_app::{TenantFiles, build_message, parse_target};
 use munshi_test_support::models::{ScriptedTurn, build_call_events};
 use munshi_test_support::{TestDb, wait_until};
-use munshi_types::{Clock, PersonId, SeededRandom, SessionId};
+use munshi_types::tier::Channel;
+use munshi_types::{Clock, InboundMessage, PersonId, ReplyAddress, SeededRandom, SessionId};
 use serde_json::{Value, json};
 
 use crate::turns::support::{Plan, Shop, arguments};
@@ -175,7 +176,9 @@ on_both! {
             hand_over("person"), ScriptedTurn::text("They know.")];
         let shop = open(&test, script).await;
         let guest = shop.add_person(shop.tenant, "Guest", None).await;
-        ask(&shop, shop.owner, "1", "good morning").await;
+        let reply_to = Some(ReplyAddress::new(Channel::Whatsapp, "+919812345678".to_owned()));
+        let morning = InboundMessage { reply_to, ..shop.message(shop.owner, "1", "good morning") };
+        shop.outcome(&shop.engine.receive(morning).await.unwrap()).await;
         let (_, outcome) = ask(&shop, guest, "2", "I fell in your shop").await;
         assert_eq!(outcome.text, "Somebody is coming.");
         let requests = shop.model.requests();
@@ -191,6 +194,7 @@ on_both! {
             munshi_conversations::messages::list_newest(tx, session.id, session.messages + 1, 1)
         }).await.unwrap();
         assert!(told[0].text.contains("needs you now") && told[0].text.contains("A blue lamp"), "{}", told[0].text);
+        assert_eq!(shop.number("SELECT COUNT(*) FROM outbox WHERE tenant_id = $1 AND purpose = 'alert'").await, 1);
     }
 
     /// Without any model: people ask for a person or for another team in their own words.

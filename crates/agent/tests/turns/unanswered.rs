@@ -67,6 +67,8 @@ on_both! {
         assert_eq!(put.speaker, MessageSpeaker::Persona);
         assert!(put.text.contains("all") && put.text.contains("हाँ या नहीं"), "{}", put.text);
         assert_eq!((put.suggestions.len(), shop.number(OUTBOX).await), (2, sent + 2));
+        // Who asked is answered; the owner is told something, which STOP ends and no mail calls an answer.
+        assert_eq!(shop.number("SELECT COUNT(*) FROM outbox WHERE tenant_id = $1 AND purpose = 'alert'").await, 1);
         // A second sweep tells nobody again.
         assert_eq!(shop.engine.sweep_acts().await.unwrap().escalated, 0);
         assert_eq!(shop.number(OUTBOX).await, sent + 2);

@@ -59,6 +59,7 @@ pub(super) fn load_facts(
         reminded_at,
         window,
         has_template: outbound.template.is_some(),
+        is_in_conversation: entry.session.is_some(),
     })
 }
 

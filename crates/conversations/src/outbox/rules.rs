@@ -38,6 +38,8 @@ pub struct OutboundFacts {
     pub window: Option<ReplyWindow>,
     /// It carries a text that the channel's provider approved.
     pub has_template: bool,
+    /// It is said in the recipient's own conversation, where what answers them stands behind it.
+    pub is_in_conversation: bool,
 }
 
 /// A channel's rule about who wrote last.
@@ -120,7 +122,8 @@ fn is_asked_for(facts: &OutboundFacts, opted_out_at: Timestamp) -> bool {
 /// A code is asked for this minute; who has just written is awake; and who had just written when they were answered gets that within the
 /// hour, though a channel keeps it back for a while. That somebody wrote after it was made says nothing of when it was made.
 fn is_exempt_from_hours(facts: &OutboundFacts) -> bool {
-    let is_answer = matches!(facts.purpose, OutboundPurpose::Reply | OutboundPurpose::Colleague);
+    let is_answer = facts.is_in_conversation
+        || matches!(facts.purpose, OutboundPurpose::Reply | OutboundPurpose::Colleague);
     let is_fresh = |heard: Timestamp| {
         let was_answered = heard <= facts.made_at && facts.made_at <= heard.plus(JUST_WROTE);
         facts.now <= heard.plus(JUST_WROTE) || (was_answered && facts.now <= facts.made_at.plus(JUST_WROTE))
@@ -171,6 +174,7 @@ mod tests {
             reminded in prop::option::of(0..(100 * HOUR)),
             window in prop::option::of((1..(48 * HOUR), prop::option::of(0..(100 * HOUR)))),
             has_template in any::<bool>(),
+            is_in_conversation in any::<bool>(),
         ) -> OutboundFacts {
             let before = |micros: i64| Timestamp::from_micros(now.as_micros() - micros);
             OutboundFacts {
@@ -186,6 +190,7 @@ mod tests {
                     heard_at: heard.map(before),
                 }),
                 has_template,
+                is_in_conversation,
             }
         }
     }
@@ -217,7 +222,8 @@ mod tests {
                 // In whole minutes of silence, from what they did: not from what is sent.
                 let silent = facts.heard_at.map(|heard| facts.now.since(heard).as_secs().div_ceil(60));
                 let waits = |most: u64| silent.is_some_and(|minutes| minutes <= most);
-                let answers = matches!(facts.purpose, OutboundPurpose::Reply | OutboundPurpose::Colleague);
+                let is_word = matches!(facts.purpose, OutboundPurpose::Reply | OutboundPurpose::Colleague);
+                let answers = is_word || facts.is_in_conversation;
                 prop_assert!(facts.purpose == OutboundPurpose::Code || (answers && waits(120)), "somebody is woken");
                 // Past the hour, only what answers what they wrote last, and is no older than that.
                 let old = facts.now.since(facts.made_at).as_secs().div_ceil(60);
@@ -263,7 +269,21 @@ mod tests {
             reminded_at: None,
             window: None,
             has_template: false,
+            is_in_conversation: false,
         }
+    }
+
+    #[test]
+    fn a_note_in_a_conversation_keeps_no_answer_from_whoever_is_awake() {
+        let note =
+            OutboundFacts { heard_at: Some(at("2026-11-19T16:30:00Z")), ..at_night(OutboundPurpose::Alert) };
+        let morning = OutboundVerdict::NotBefore(at("2026-11-20T03:30:00Z"));
+        assert_eq!(decide(&note), morning, "apart from it they are left alone");
+        let inside = OutboundFacts { is_in_conversation: true, ..note };
+        assert_eq!(decide(&inside), OutboundVerdict::Now);
+        assert_eq!(decide(&OutboundFacts { heard_at: None, ..inside.clone() }), morning, "nobody is woken");
+        let opted_out = OutboundFacts { opted_out_at: Some(at("2026-11-19T08:00:00Z")), ..inside };
+        assert_eq!(decide(&opted_out), OutboundVerdict::Refused(OutboundRefusal::OptedOut));
     }
 
     #[test]
