@@ -7,7 +7,8 @@ use std::sync::Arc;
 
 use munshi_jobs::{JobQueue, NewJob, Priority};
 use munshi_store::{Result, Tx};
-use munshi_types::{BindingId, Clock, IdGenerator, OutboundMessage, PersonId};
+use munshi_types::tier::Channel;
+use munshi_types::{BindingId, Clock, IdGenerator, MessageId, OutboundMessage, PersonId};
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
@@ -26,6 +27,15 @@ pub struct PackMessage {
     pub binding: Option<BindingId>,
     /// What it is about and with whom, such as `ledger/contact/ID`: nobody is reminded of that twice in three days.
     pub about: Option<String>,
+}
+
+/// What a pack can know of the ways out and of what it sent.
+pub trait OutboxReader: Send + Sync + 'static {
+    /// Whether the tenant has a channel that sends so in a binding's name; none for what the tenant itself says.
+    fn is_served(&self, tx: &mut Tx<'_>, channel: Channel, binding: Option<BindingId>) -> Result<bool>;
+
+    /// Whether a message was given up, refused, returned, or taken back before it left.
+    fn has_failed(&self, tx: &mut Tx<'_>, message: MessageId) -> Result<bool>;
 }
 
 /// Sends a message when the transaction commits. Its job names the record that it is about, by which it is found when that is forgotten.

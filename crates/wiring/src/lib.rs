@@ -57,6 +57,7 @@ mod pack_services;
 pub mod packs;
 pub mod policy;
 pub mod row_sealing;
+mod tenant_outbox;
 pub mod tenant_templates;
 pub mod tools;
 pub mod vault;

@@ -10,12 +10,13 @@ use munshi_tools::{ToolRegistry, builtin as own};
 use munshi_types::{Clock, IdGenerator, SystemClock, SystemRandom};
 
 use crate::failure::{CommandFailure, Result};
+use crate::tenant_outbox::TenantOutbox;
 
 /// Every pack of this installation.
 fn packs() -> Vec<Arc<dyn Pack>> {
     let clock: Arc<dyn Clock> = Arc::new(SystemClock);
     let ids = IdGenerator::new(clock.clone(), Arc::new(SystemRandom));
-    vec![Arc::new(LedgerPack::new(clock, ids))]
+    vec![Arc::new(LedgerPack::new(clock, ids).with_outbox(Arc::new(TenantOutbox)))]
 }
 
 /// All of them installed, beside the tools that every installation has. They are read once in a process: that is a good

@@ -59,4 +59,5 @@ pub const MIGRATIONS: &[Migration] = &[
     migration!("0027_sightings"),
     migration!("0072_forgotten"),
     migration!("0101_contact_emails"),
+    migration!("0181_reminder_messages"),
 ];

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use munshi_lang::{Phrasebook, phrase_files};
+use munshi_pack::outgoing::OutboxReader;
 use munshi_pack::{InvalidPack, Pack, PackInstaller, TenantTemplate, ready_files};
 use munshi_store::Migration;
 use munshi_types::{Autonomy, Clock, Conduct, IdGenerator, Random, SystemRandom};
@@ -23,16 +24,23 @@ pub struct LedgerPack {
     ids: IdGenerator,
     /// For the keys of links.
     random: Arc<dyn Random>,
+    outbox: Option<Arc<dyn OutboxReader>>,
 }
 
 impl LedgerPack {
     pub fn new(clock: Arc<dyn Clock>, ids: IdGenerator) -> Self {
-        Self { clock, ids, random: Arc::new(SystemRandom) }
+        Self { clock, ids, random: Arc::new(SystemRandom), outbox: None }
     }
 
     #[must_use]
     pub fn with_random(self, random: Arc<dyn Random>) -> Self {
         Self { random, ..self }
+    }
+
+    /// Where it looks whether a reminder can be sent, and whether one failed.
+    #[must_use]
+    pub fn with_outbox(self, outbox: Arc<dyn OutboxReader>) -> Self {
+        Self { outbox: Some(outbox), ..self }
     }
 
     /// What its tools have at hand. Words for others than the one who asks are made by the pack itself.
@@ -42,6 +50,7 @@ impl LedgerPack {
             ids: self.ids.clone(),
             random: self.random.clone(),
             book: Arc::new(book),
+            outbox: self.outbox.clone(),
         }
     }
 }

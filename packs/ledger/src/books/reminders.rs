@@ -2,8 +2,9 @@
 
 use std::time::Duration;
 
+use munshi_pack::outgoing::OutboxReader;
 use munshi_store::{PageRequest, Row, Tx, params};
-use munshi_types::{IdGenerator, Money, Timestamp};
+use munshi_types::{IdGenerator, MessageId, Money, Timestamp};
 use serde::Serialize;
 
 use super::contacts;
@@ -75,6 +76,15 @@ pub fn end(tx: &mut Tx<'_>, id: ReminderId, end: ReminderOutcome, now: Timestamp
     Ok(ended == 1)
 }
 
+/// Notes by which message a reminder was sent: it counts for as long as that did not fail.
+pub fn note_message(tx: &mut Tx<'_>, id: ReminderId, message: MessageId) -> Result<()> {
+    tx.execute(
+        "UPDATE ledger_reminders SET message_id = $3 WHERE tenant_id = $1 AND id = $2",
+        params![id, message],
+    )?;
+    Ok(())
+}
+
 pub fn find(tx: &mut Tx<'_>, id: ReminderId) -> Result<Option<Reminder>> {
     Ok(tx.optional(
         "SELECT id, contact_id, amount, words, due_at, state FROM ledger_reminders WHERE tenant_id = $1 AND id = $2",
@@ -117,25 +127,33 @@ pub fn list_due(tx: &mut Tx<'_>, now: Timestamp) -> Result<Vec<Reminder>> {
     )?)
 }
 
-/// When a contact was last reminded, whichever of the names merged into it that was.
-pub fn last_sent(tx: &mut Tx<'_>, contact: ContactId) -> Result<Option<Timestamp>> {
+/// Whether a contact may be reminded again, whichever of the names merged into it was reminded last. What was sent by a message that did not
+/// leave, as far as the outbox is asked, was never sent.
+pub fn may_remind(
+    tx: &mut Tx<'_>,
+    contact: ContactId,
+    now: Timestamp,
+    outbox: Option<&dyn OutboxReader>,
+) -> Result<bool> {
     let root = contacts::get(tx, contact)?.id;
-    let mut last = None;
     for one in contacts::list_group(tx, root)? {
-        let sent: Option<Timestamp> = tx.optional(
-            "SELECT ended_at FROM ledger_reminders WHERE tenant_id = $1 AND contact_id = $2 AND state = 'sent'
-             ORDER BY ended_at DESC LIMIT 1",
-            params![one],
-            |row| row.get(0),
+        let sent = tx.all(
+            "SELECT message_id FROM ledger_reminders
+             WHERE tenant_id = $1 AND contact_id = $2 AND state = 'sent' AND ended_at > $3",
+            params![one, now.minus(PAUSE)],
+            |row| row.get::<Option<MessageId>>(0),
         )?;
-        last = last.max(sent);
+        for message in sent {
+            let has_failed = match (message, outbox) {
+                (Some(message), Some(outbox)) => outbox.has_failed(tx, message)?,
+                _ => false,
+            };
+            if !has_failed {
+                return Ok(false);
+            }
+        }
     }
-    Ok(last)
-}
-
-/// Whether a contact may be reminded again.
-pub fn may_remind(tx: &mut Tx<'_>, contact: ContactId, now: Timestamp) -> Result<bool> {
-    Ok(last_sent(tx, contact)?.is_none_or(|last| now.since(last) >= PAUSE))
+    Ok(true)
 }
 
 fn read(row: &Row<'_>) -> munshi_store::Result<Reminder> {

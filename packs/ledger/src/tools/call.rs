@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use munshi_identity::Principal;
 use munshi_lang::{Locale, Phrasebook, PlaceholderValue, ScriptForm, detect};
+use munshi_pack::outgoing::OutboxReader;
 use munshi_safety::acts::{self, Permit};
 use munshi_safety::approvals;
 use munshi_safety::pipeline::ActConcern;
@@ -32,6 +33,8 @@ pub(crate) struct LedgerServices {
     pub(crate) random: Arc<dyn Random>,
     /// The pack's own phrases.
     pub(crate) book: Arc<Phrasebook>,
+    /// Tells what can be sent, and what came of it. None where nobody knows.
+    pub(crate) outbox: Option<Arc<dyn OutboxReader>>,
 }
 
 /// Something that happened longer ago than this is not written down by a sentence: a file can bring it.

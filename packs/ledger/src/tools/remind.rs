@@ -26,7 +26,7 @@ impl WriteToolHandler for DraftReminderTool {
         let call = self.0.load_call(permit, tx)?;
         let contact = contact_match::resolve_contact(tx, &call)?;
         ensure_owes(&contact)?;
-        ensure_not_reminded(tx, &contact, call.now)?;
+        ensure_not_reminded(tx, (&self.0, &contact), call.now)?;
         draft(tx, &call, &contact)
     }
 
@@ -95,10 +95,10 @@ pub(crate) fn find_reminder_words(
 /// Nobody is reminded twice in three days.
 pub(super) fn ensure_not_reminded(
     tx: &mut Tx<'_>,
-    contact: &Contact,
+    (desk, contact): (&LedgerServices, &Contact),
     now: Timestamp,
 ) -> Result<(), ToolFailure> {
-    if reminders::may_remind(tx, contact.id, now)? {
+    if reminders::may_remind(tx, contact.id, now, desk.outbox.as_deref())? {
         return Ok(());
     }
     let what = format!("{} was reminded within the last three days", contact.name);
@@ -213,7 +213,7 @@ impl WriteToolHandler for ReminderSentTool {
     ) -> Result<Option<String>, ToolFailure> {
         let call = self.0.load_call(permit, tx)?;
         let contact = contact_match::resolve_contact(tx, &call)?;
-        let is_kept = !reminders::may_remind(tx, contact.id, call.now)?;
+        let is_kept = !reminders::may_remind(tx, contact.id, call.now, self.0.outbox.as_deref())?;
         Ok((!is_kept).then(|| "that they were reminded was not kept".to_owned()))
     }
 }

@@ -26,12 +26,12 @@ const MOST_WORDS: usize = 1_000;
 pub(crate) struct SendReminderTool(pub(crate) LedgerServices);
 
 impl WriteToolHandler for SendReminderTool {
-    /// The books note it as sent when it is handed to the outbox, whose own rules hold for it: `munshi outbox list` has what did not leave.
+    /// The books note it as sent when it is handed to the outbox, whose own rules hold for it, and as long as it did not fail there.
     fn write(&self, permit: &Permit, tx: &mut Tx<'_>) -> Result<ToolOutput, ToolFailure> {
         let call = self.0.load_call(permit, tx)?;
         let contact = contact_match::resolve_contact(tx, &call)?;
         ensure_owes(&contact)?;
-        ensure_not_reminded(tx, &contact, call.now)?;
+        ensure_not_reminded(tx, (&self.0, &contact), call.now)?;
         let known = details::get(tx, contact.id)?;
         // Whoever has no address is written to by the owner themself.
         if call.text("words").is_none() && known.email.is_none() {
@@ -56,16 +56,18 @@ impl WriteToolHandler for SendReminderTool {
     }
 }
 
-/// Notes a reminder as sent and hands it to the outbox.
+/// Notes a reminder as sent and hands it to the outbox: it counts for as long as the message did not fail.
 pub(super) fn send(
     tx: &mut Tx<'_>,
     (desk, call): (&LedgerServices, &LedgerToolCall<'_>),
     (contact, known): (&Contact, ContactDetails),
     (address, words): (&ContactAddress, &str),
 ) -> Result<ToolOutput, ToolFailure> {
+    ensure_email_served(tx, desk, call)?;
     let reminder = record(tx, call, contact, words)?;
     let message = build_message(tx, call, (contact, known), (address, words))?;
     let id = message.outbound.id;
+    reminders::note_message(tx, reminder.id, id)?;
     outgoing::send(tx, &desk.clock, &desk.ids, &message).map_err(Error::from)?;
     let told = LedgerToolResult::default()
         .with("reminder", json!({ "id": reminder.id, "name": contact.name }))
@@ -100,6 +102,21 @@ pub(super) fn find_address(contact: &Contact, known: &ContactDetails) -> Result<
     let email = known.email.as_deref().and_then(|email| ContactAddress::email(email).ok());
     let what = format!("{} has no e-mail address in the books", contact.name);
     email.ok_or_else(|| ToolFailure::permanent("ledger_no_email", what))
+}
+
+/// Nobody hears that it is on its way where nothing can send it.
+fn ensure_email_served(
+    tx: &mut Tx<'_>,
+    desk: &LedgerServices,
+    call: &LedgerToolCall<'_>,
+) -> Result<(), ToolFailure> {
+    let Some(outbox) = &desk.outbox else { return Ok(()) };
+    if outbox.is_served(tx, Channel::Email, call.binding).map_err(Error::from)? {
+        return Ok(());
+    }
+    let what = "no channel sends e-mail here, and nothing was sent: the owner adds one with `munshi channel add`, or draft_reminder \
+                makes a draft that they send themselves";
+    Err(ToolFailure::permanent("ledger_no_email_channel", what))
 }
 
 /// A yes is for the address that stood in the question: the books may have got another since, or the name may mean somebody else by now.

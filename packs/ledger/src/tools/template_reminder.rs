@@ -26,7 +26,7 @@ impl WriteToolHandler for TemplateReminderTool {
         let call = self.0.load_call(permit, tx)?;
         let contact = contact_match::resolve_contact(tx, &call)?;
         ensure_owes(&contact)?;
-        ensure_not_reminded(tx, &contact, call.now)?;
+        ensure_not_reminded(tx, (&self.0, &contact), call.now)?;
         ensure_authorised(tx, &call)?;
         let voice = resolve_locale(tx, &call, &contact)?;
         let words = render_reminder(tx, &call, &contact, voice)?;

@@ -74,7 +74,7 @@ on_both_engines! {
         assert_eq!((end().await.unwrap(), end().await.unwrap()), (true, false));
         let may = || {
             let now = shop.now();
-            shop.read(move |tx| reminders::may_remind(tx, rajan, now))
+            shop.read(move |tx| reminders::may_remind(tx, rajan, now, None))
         };
         assert!(!may().await.unwrap());
         shop.clock.advance(Duration::from_secs(3 * 86_400));

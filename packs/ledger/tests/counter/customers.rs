@@ -1,6 +1,7 @@
 //! Payment links and reminders.
 
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use munshi_conversations::outbox::{
@@ -9,6 +10,7 @@ use munshi_conversations::outbox::{
 use munshi_identity::persons;
 use munshi_jobs::{JobRegistry, JobRunner, JobRunnerOptions};
 use munshi_ledger::books::details;
+use munshi_pack::outgoing::OutboxReader;
 use munshi_safety::pipeline::{ActCaller, CallerAudience, ProposalMode, Taint};
 use munshi_safety::policy::{self, AuthorisedTemplate, Policy};
 use munshi_store::{PageRequest, Tx};
@@ -17,7 +19,8 @@ use munshi_tools::{NoActJournal, ToolAnswer, ToolCallRequest};
 use munshi_types::attachment::Attachment;
 use munshi_types::tier::Channel;
 use munshi_types::{
-    Autonomy, Clock, Conduct, OutboundMessage, OutboundPurpose, ScopeGlob, SeededRandom, Zone,
+    Autonomy, BindingId, Clock, Conduct, MessageId, OutboundMessage, OutboundPurpose, ScopeGlob,
+    SeededRandom, Zone,
 };
 use serde_json::json;
 
@@ -27,6 +30,27 @@ use crate::counter::told::{on_both, tell};
 /// Somebody's mailbox.
 #[derive(Default)]
 struct Mailbox(std::sync::Mutex<Vec<OutboundMessage>>);
+
+/// What the books know of the ways out: the outbox itself, and whether anything sends mail.
+#[derive(Default)]
+struct Ways {
+    has_email: std::sync::atomic::AtomicBool,
+}
+
+impl OutboxReader for Ways {
+    fn is_served(
+        &self,
+        _: &mut Tx<'_>,
+        channel: Channel,
+        _: Option<BindingId>,
+    ) -> munshi_store::Result<bool> {
+        Ok(channel == Channel::Email && self.has_email.load(Ordering::SeqCst))
+    }
+
+    fn has_failed(&self, tx: &mut Tx<'_>, message: MessageId) -> munshi_store::Result<bool> {
+        outbox::has_failed(tx, message)
+    }
+}
 
 #[async_trait::async_trait]
 impl ChannelSender for Mailbox {
@@ -39,6 +63,9 @@ impl ChannelSender for Mailbox {
     }
 
     async fn send(&self, outbound: &OutboundMessage) -> Result<SendReceipt, SendFault> {
+        if outbound.to.address.starts_with("nobody") {
+            return Err(SendFault::unreachable("no such mailbox"));
+        }
         self.0.lock().unwrap().push(outbound.clone());
         Ok(SendReceipt::default())
     }
@@ -155,6 +182,51 @@ on_both! {
         let subject = munshi_types::Id::as_uuid(ramesh);
         let gone = shop.db.write(shop.tenant, move |tx| outbox::erase_of_subject(tx, subject)).await.unwrap();
         assert_eq!(gone, 1);
+    }
+
+    async fn what_can_not_be_sent_is_said_and_what_failed_reminded_nobody(test: TestDb) {
+        let remind = || ScriptedTurn::call("send_reminder", &json!({ "person": "Ramesh", "words": "Please pay ₹500." }));
+        let model = Arc::new(ScriptedModel::new([
+            ScriptedTurn::call("credit_given", &json!({ "person": "Ramesh", "amount": 50_000 })), ScriptedTurn::text("Written."),
+            ScriptedTurn::call("add_contact", &json!({ "person": "Ramesh", "email": "nobody@mail.example" })), ScriptedTurn::text("Kept."),
+            remind(), ScriptedTurn::text("There is no channel."),
+            remind(), ScriptedTurn::text("It is on its way."),
+            ScriptedTurn::call("add_contact", &json!({ "person": "Ramesh", "email": "ramesh@mail.example" })), ScriptedTurn::text("Kept."),
+            remind(), ScriptedTurn::text("Now it is."),
+            remind(), ScriptedTurn::text("They were reminded."),
+        ]));
+        let ways = Arc::new(Ways::default());
+        let shop = Shop::open_with_outbox(&test, model.clone(), ways.clone()).await;
+        let mailbox = Arc::new(Mailbox::default());
+        let told = |model: &ScriptedModel| format!("{:?}", model.requests().last().unwrap().request.messages);
+        let sent = "SELECT count(*) FROM ledger_reminders WHERE tenant_id = $1 AND state = 'sent'";
+        let outgoing = "SELECT count(*) FROM outbox WHERE tenant_id = $1";
+        shop.hear_next("gave Ramesh 500 on credit").await;
+        shop.hear_next("Ramesh's mail is nobody@mail.example").await;
+        shop.hear_next("send Ramesh a reminder").await;
+        shop.hear_next("yes").await;
+        deliver(&shop, &mailbox).await;
+        assert!(told(&model).contains("munshi channel add"), "{}", told(&model));
+        let counts = (shop.read_number(shop.tenant, sent).await, shop.read_number(shop.tenant, outgoing).await);
+        assert_eq!(counts, (0, 0), "nothing is on its way");
+        ways.has_email.store(true, Ordering::SeqCst);
+        shop.hear_next("send Ramesh the reminder now").await;
+        shop.hear_next("yes").await;
+        deliver(&shop, &mailbox).await;
+        let failed = "SELECT count(*) FROM outbox WHERE tenant_id = $1 AND state = 'failed'";
+        assert_eq!(shop.read_number(shop.tenant, failed).await, 1);
+        let alerts = "SELECT count(*) FROM pack_alerts WHERE tenant_id = $1 AND phrase = 'outbox-failed' AND cleared_at IS NULL";
+        assert_eq!(shop.read_number(shop.tenant, alerts).await, 1, "the owner hears of it");
+        shop.hear_next("Ramesh's mail is ramesh@mail.example").await;
+        shop.hear_next("send Ramesh the reminder again").await;
+        shop.hear_next("yes").await;
+        deliver(&shop, &mailbox).await;
+        assert_eq!(mailbox.0.lock().unwrap().len(), 1, "what failed keeps no other back");
+        shop.hear_next("and once more, remind Ramesh").await;
+        shop.hear_next("yes").await;
+        deliver(&shop, &mailbox).await;
+        assert_eq!(mailbox.0.lock().unwrap().len(), 1, "three days");
+        assert!(told(&model).contains("last three days"), "{}", told(&model));
     }
 
     async fn plain_words_send_the_reminder_that_was_shown(test: TestDb) {

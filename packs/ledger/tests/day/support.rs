@@ -11,6 +11,7 @@ use munshi_identity::Role;
 use munshi_ledger::{LedgerPack, books};
 use munshi_llm::{ModelTarget, Provider, ProviderSwitch, WireFormat};
 use munshi_offline::OfflineProvider;
+use munshi_pack::outgoing::OutboxReader;
 use munshi_pack::{Pack, PackRegistry};
 use munshi_safety::policy::{self, Policy};
 use munshi_store::{Migration, Tx};
@@ -44,7 +45,11 @@ const LAPSED: Duration = Duration::from_secs(120);
 
 /// The pack, with the model of this machine or another.
 fn start(test: &TestDb, model: Option<Arc<dyn Provider>>) -> TestApp {
-    let pack: Arc<dyn Pack> = Arc::new(LedgerPack::new(test.clock.clone(), test.ids.clone()));
+    start_pack(test, LedgerPack::new(test.clock.clone(), test.ids.clone()), model)
+}
+
+fn start_pack(test: &TestDb, pack: LedgerPack, model: Option<Arc<dyn Provider>>) -> TestApp {
+    let pack: Arc<dyn Pack> = Arc::new(pack);
     let builder = TestApp::builder(test).with_packs(PackRegistry::install_all(&[pack]).unwrap());
     let builder = builder.with_targets(vec![ModelTarget::offline()]);
     model.into_iter().fold(builder, munshi_test_app::TestAppBuilder::with_model).build()
@@ -70,6 +75,16 @@ impl Shop {
     /// The ready tenant as `munshi apply` stores it, with an owner; with another model than that of this machine.
     pub(crate) async fn open_with(test: &TestDb, model: Option<Arc<dyn Provider>>) -> Self {
         Self::open_app(start(test, model)).await
+    }
+
+    /// The same where the pack can look what is sent by which channel, and what came of it.
+    pub(crate) async fn open_with_outbox(
+        test: &TestDb,
+        model: Arc<dyn Provider>,
+        outbox: Arc<dyn OutboxReader>,
+    ) -> Self {
+        let pack = LedgerPack::new(test.clock.clone(), test.ids.clone()).with_outbox(outbox);
+        Self::open_app(start_pack(test, pack, Some(model))).await
     }
 
     /// With a model elsewhere, which is asked for what this machine's can't say by templates.
