@@ -68,4 +68,5 @@ pub const MIGRATIONS: &[Migration] = &[
     migration!("0150_channel_arrivals"),
     migration!("0153_channel_hearing"),
     migration!("0160_arrival_order"),
+    migration!("0170_arrival_senders"),
 ];

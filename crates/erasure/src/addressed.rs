@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use munshi_identity::{ContactAddress, persons};
+use munshi_identity::persons::{self, AddressHash};
 use munshi_store::Tx;
 use munshi_types::{PersonId, Timestamp};
 
@@ -14,8 +14,9 @@ pub trait AddressedRecords: Send + Sync + 'static {
     /// What it is, as receipts name it.
     fn name(&self) -> &'static str;
 
-    /// Removes or empties what is of these addresses, and says how many rows there were. Done again it finds none.
-    fn forget(&self, tx: &mut Tx<'_>, addresses: &[ContactAddress], now: Timestamp) -> Result<u64>;
+    /// Removes or empties what is of these addresses, and says how many rows there were. Done again it finds none. It gets hashes and no
+    /// addresses: in an older copy, which is told again, nothing of somebody forgotten opens.
+    fn forget(&self, tx: &mut Tx<'_>, addresses: &[AddressHash], now: Timestamp) -> Result<u64>;
 }
 
 /// Forgets what is known by a person's addresses; they must still have them. Says how many rows were changed, by kind.
@@ -29,7 +30,7 @@ pub(crate) fn forget_addressed(
     if service.addressed.is_empty() {
         return Ok(counts);
     }
-    let addresses = persons::list_addresses(tx, person)?;
+    let addresses = persons::list_address_hashes(tx, person)?;
     for records in &service.addressed {
         let count = records.forget(tx, &addresses, now)?;
         if count > 0 {
@@ -37,21 +38,4 @@ pub(crate) fn forget_addressed(
         }
     }
     Ok(counts)
-}
-
-/// The same in an older copy, as far as addresses can still be read there: their keys are gone.
-pub(crate) fn forget_addressed_again(
-    tx: &mut Tx<'_>,
-    service: &ErasureService,
-    person: PersonId,
-    now: Timestamp,
-) -> Result<()> {
-    match forget_addressed(tx, service, person, now) {
-        Ok(_) => Ok(()),
-        Err(crate::Error::Store(munshi_store::Error::Forgotten(_))) => {
-            tracing::warn!(%person, "the addresses of somebody forgotten can't be read: what waits from there stays");
-            Ok(())
-        }
-        Err(error) => Err(error),
-    }
 }

@@ -25,6 +25,12 @@ const KEPT_OF_PERSONS: &[(&str, &str)] = &[
          before until that is gone",
     ),
     (
+        "in the same backups messages that came by channels and were not taken in yet, or could not be",
+        "those of somebody who was known when they came are encrypted by the key that was destroyed, and a restore empties whatever came \
+         from their addresses; a first message of somebody new is encrypted by the workspace's key: whoever has all three can read it \
+         until you delete the backup",
+    ),
+    (
         "messages in the archive's files",
         "encrypted by the key that was destroyed: nobody can read them; those of before the upgrade that encrypts them are removed by it, \
          and stay in older copies of the files until you delete these",

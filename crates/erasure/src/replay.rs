@@ -8,10 +8,10 @@ use std::sync::Arc;
 use munshi_conversations::erasure::expire_search_key;
 use munshi_identity::persons;
 use munshi_store::{KeyErasure, PlatformTx, Tx, tenants};
-use munshi_types::{DataKeyId, ErasureId, PersonId, TenantId};
+use munshi_types::{DataKeyId, ErasureId, PersonId, TenantId, Timestamp};
 
 use crate::ERASURES;
-use crate::addressed::forget_addressed_again;
+use crate::addressed::forget_addressed;
 use crate::begin::detach_records;
 use crate::error::{Error, Result};
 use crate::rows::{self, Erasure, OpenErasure};
@@ -114,7 +114,7 @@ impl ErasureService {
         covered: &Arc<CoveredKeys>,
     ) -> Result<Vec<(PersonId, DataKeyId)>> {
         let (tenant, id) = (entry.tenant, entry.id);
-        let erasure = match Erasure::from_key_erasure(id, &entry.body) {
+        let mut erasure = match Erasure::from_key_erasure(id, &entry.body) {
             Ok(erasure) => erasure,
             Err(error) => {
                 skip(id, &error);
@@ -128,23 +128,25 @@ impl ErasureService {
                 // This copy is from before the tenant.
                 return Ok(Vec::new());
             }
-            for (person, key) in erasure.list_owned_keys() {
+            for (person, key) in erasure.list_owned_keys().collect::<Vec<_>>() {
                 persons::restore_key(tx, person, key)?;
-                forget_addressed_again(tx, &service, person, now).map_err(to_store_error)?;
-                persons::detach(tx, person, now)?;
+                detach_again(tx, &service, (person, &mut erasure.counts), now)?;
             }
             rows::add(tx, &erasure)?;
             let further = list_further_keys(tx, &erasure.persons, &covered)?;
             if further.is_empty() {
                 return Ok(further);
             }
+            let mut counts = BTreeMap::new();
             for (person, _) in &further {
-                forget_addressed_again(tx, &service, *person, now).map_err(to_store_error)?;
-                persons::detach(tx, *person, now)?;
+                detach_again(tx, &service, (*person, &mut counts), now)?;
             }
             let (persons, keys) = further.iter().copied().unzip();
             let records = BTreeMap::new();
-            rows::add(tx, &Erasure { id: further_id, persons, keys, records, asked_at: now, ..erasure })?;
+            rows::add(
+                tx,
+                &Erasure { id: further_id, persons, keys, records, asked_at: now, counts, ..erasure },
+            )?;
             Ok(further)
         };
         let mut further = Vec::new();
@@ -222,6 +224,19 @@ impl ErasureService {
             tracing::warn!(erasure = %id, %error, "no job was made for an erasure; one is within an hour");
         }
     }
+}
+
+/// As when it was asked for, in a copy that knows them still: what is known by their addresses goes while these can be found.
+fn detach_again(
+    tx: &mut Tx<'_>,
+    service: &ErasureService,
+    (person, counts): (PersonId, &mut BTreeMap<String, u64>),
+    now: Timestamp,
+) -> munshi_store::Result<()> {
+    for (name, count) in forget_addressed(tx, service, person, now).map_err(to_store_error)? {
+        *counts.entry(name).or_default() += count;
+    }
+    persons::detach(tx, person, now)
 }
 
 /// What went wrong below, as the store's own: an outage is waited for, and what can't be read is skipped.

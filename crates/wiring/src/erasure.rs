@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use munshi_erasure::{AddressedRecords, ERASURES, ErasureService, rows};
-use munshi_identity::ContactAddress;
+use munshi_identity::persons::AddressHash;
 use munshi_jobs::JobQueue;
 use munshi_keys::KeyWorker;
 use munshi_store::{Cursor, Db, PlatformTx, Tx};
@@ -41,7 +41,7 @@ impl AddressedRecords for WaitingArrivals {
     fn forget(
         &self,
         tx: &mut Tx<'_>,
-        addresses: &[ContactAddress],
+        addresses: &[AddressHash],
         now: Timestamp,
     ) -> munshi_erasure::Result<u64> {
         Ok(munshi_channels::incoming::forget_senders(tx, &self.0, addresses, now)?)

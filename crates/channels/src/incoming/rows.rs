@@ -1,13 +1,15 @@
 //! What came, as the store keeps it until it is taken in.
 
+use munshi_identity::persons::{self, AddressHash};
 use munshi_jobs::{JobQueue, NewJob, Priority};
-use munshi_store::{Result, Row, SealedBy, SealedColumn, SealedText, Tx, params};
+use munshi_store::{JsonText, Result, Row, SealedBy, SealedColumn, SealedText, Tx, params};
 use munshi_types::tier::Channel;
 use munshi_types::{DeliveryId, IdGenerator, JobId, Timestamp};
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
 use super::event::ChannelEvent;
+use super::forget::list_sender_addresses;
 use crate::accounts::ChannelAccountName;
 use crate::links::json::describe_fault;
 
@@ -19,7 +21,8 @@ pub(super) const TRIES: u32 = 24;
 /// Beyond that the job has some to spare: one that dies at the last try must not leave anything that stands in the way of all that follow.
 const SPARE: u32 = 8;
 
-const BODY: SealedColumn = SealedColumn::new("channel_arrivals", "body");
+/// Of somebody forgotten it is gone, and ended as such.
+const BODY: SealedColumn = SealedColumn::new("channel_arrivals", "body").forgotten_as_null();
 const DETAIL: SealedColumn = SealedColumn::new("channel_arrivals", "detail");
 
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
@@ -100,11 +103,15 @@ fn add(
     let id: DeliveryId = ids.next();
     let key = hash(tx, "channel_arrivals.event", &[account.as_str(), &event.id])?;
     let lane = hash(tx, "channel_arrivals.lane", &[account.as_str(), &event.lane])?;
-    let sender =
-        event.what.sender().map(|sender| hash_sender(tx, channel, &sender.channel_id)).transpose()?;
-    let body = tx.seal_json(SealedBy::Tenant, BODY.cell(id), event)?;
+    let addresses = list_sender_addresses(channel, event);
+    let senders: Vec<AddressHash> =
+        addresses.iter().map(|address| persons::hash_address(tx, address)).collect::<Result<_>>()?;
+    // Where somebody is known already, what they say goes with their key, in every copy.
+    let by = persons::find_seal_by_address(tx, &senders)?.unwrap_or(SealedBy::Tenant);
+    let body = tx.seal_json(by, BODY.cell(id), event)?;
+    let senders = if senders.is_empty() { None } else { Some(JsonText::of(&senders)?) };
     let added = tx.execute(
-        "INSERT INTO channel_arrivals (tenant_id, id, account, event_key, lane, sender, kind, state, body, happened_at, received_at)
+        "INSERT INTO channel_arrivals (tenant_id, id, account, event_key, lane, senders, kind, state, body, happened_at, received_at)
          VALUES ($1, $2, $3, $4, $5, $6, $7, 'waiting', $8, $9, $10)
          ON CONFLICT (tenant_id, event_key) DO NOTHING",
         params![
@@ -112,7 +119,7 @@ fn add(
             account.as_str(),
             key,
             lane,
-            sender,
+            senders,
             event.what.kind(),
             body.as_str(),
             event.happened_at,
@@ -225,7 +232,7 @@ pub(super) fn end(
     tx.execute(
         "UPDATE channel_arrivals
          SET state = $3, detail = $4, ended_at = $5, body = CASE WHEN $6 THEN body ELSE NULL END,
-             sender = CASE WHEN $6 THEN sender ELSE NULL END
+             senders = CASE WHEN $6 THEN senders ELSE NULL END
          WHERE tenant_id = $1 AND id = $2 AND ended_at IS NULL",
         params![arrival.id, state, detail, now, keeps],
     )?;
@@ -234,11 +241,6 @@ pub(super) fn end(
         Some(next) => enqueue_job(tx, queue, next.id),
         None => Ok(()),
     }
-}
-
-/// By which what waits of somebody is found when they are forgotten.
-pub(super) fn hash_sender(tx: &Tx<'_>, channel: Channel, channel_id: &str) -> Result<Uuid> {
-    hash(tx, "channel_arrivals.sender", &[channel.as_str(), channel_id])
 }
 
 fn hash(tx: &Tx<'_>, purpose: &str, words: &[&str]) -> Result<Uuid> {

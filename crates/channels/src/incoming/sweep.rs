@@ -58,7 +58,7 @@ pub fn sweep(tx: &mut Tx<'_>, now: Timestamp) -> Result<u64> {
         params![now.minus(ROW_LIFE), BATCH],
     )?;
     let emptied = tx.execute(
-        "UPDATE channel_arrivals SET body = NULL, detail = NULL, sender = NULL
+        "UPDATE channel_arrivals SET body = NULL, detail = NULL, senders = NULL
          WHERE tenant_id = $1 AND id IN (
            SELECT id FROM channel_arrivals WHERE tenant_id = $1 AND ended_at < $2 AND body IS NOT NULL
            ORDER BY ended_at LIMIT $3)",

@@ -7,12 +7,12 @@ use munshi_channels::incoming::heard::load_hearing;
 use munshi_channels::incoming::{
     ArrivedMessage, ArrivedSender, ChannelEvent, ChannelHappening, forget_senders, rows, sweep,
 };
-use munshi_identity::ContactAddress;
+use munshi_identity::{ContactAddress, persons};
 use munshi_jobs::JobQueue;
-use munshi_store::{Tx, params};
+use munshi_store::{KeyErasure, Tx, params};
 use munshi_test_support::{TestDb, on_both_engines};
 use munshi_types::tier::Channel;
-use munshi_types::{Clock, TenantId};
+use munshi_types::{Clock, DataKeyId, PersonId, TenantId};
 
 use super::support::migrations;
 
@@ -53,7 +53,7 @@ async fn count(test: &TestDb, tenant: TenantId, sql: &'static str) -> i64 {
 const OPEN: &str = "SELECT COUNT(*) FROM channel_arrivals WHERE tenant_id = $1 AND ended_at IS NULL";
 const BODIES: &str = "SELECT COUNT(*) FROM channel_arrivals WHERE tenant_id = $1 AND body IS NOT NULL";
 const ALL: &str = "SELECT COUNT(*) FROM channel_arrivals WHERE tenant_id = $1";
-const SENDERS: &str = "SELECT COUNT(*) FROM channel_arrivals WHERE tenant_id = $1 AND sender IS NOT NULL";
+const SENDERS: &str = "SELECT COUNT(*) FROM channel_arrivals WHERE tenant_id = $1 AND senders IS NOT NULL";
 const JOBS: &str = "SELECT COUNT(*) FROM jobs WHERE tenant_id = $1";
 
 async fn fail_all(test: &TestDb, tenant: TenantId) {
@@ -69,8 +69,30 @@ async fn fail_all(test: &TestDb, tenant: TenantId) {
 
 async fn forget(test: &TestDb, tenant: TenantId, address: ContactAddress) -> u64 {
     let (queue, now) = (JobQueue::new(test.clock.clone(), test.ids.clone()), test.clock.now());
-    let unit = move |tx: &mut Tx<'_>| forget_senders(tx, &queue, &[address], now);
+    let unit = move |tx: &mut Tx<'_>| {
+        let address = persons::hash_address(tx, &address)?;
+        forget_senders(tx, &queue, &[address], now)
+    };
     test.db.write(tenant, unit).await.unwrap()
+}
+
+/// Somebody who is reached so, with a key of theirs.
+async fn add_person(test: &TestDb, tenant: TenantId, number: &'static str) -> PersonId {
+    let (ids, now) = (test.ids.clone(), test.clock.now());
+    let unit = move |tx: &mut Tx<'_>| {
+        let address = ContactAddress::phone(number).unwrap();
+        persons::find_or_add(tx, &ids, &[address], "Meera", now).map(|found| found.person.id)
+    };
+    test.db.write(tenant, unit).await.unwrap()
+}
+
+/// By which key each body is sealed.
+async fn list_body_keys(test: &TestDb, tenant: TenantId) -> Vec<Option<DataKeyId>> {
+    let read = |tx: &mut Tx<'_>| {
+        let text = "SELECT CAST(body AS TEXT) FROM channel_arrivals WHERE tenant_id = $1 AND body IS NOT NULL ORDER BY id";
+        tx.all(text, &[], |row| Ok(munshi_store::find_named_key(row.get::<String>(0)?.trim_matches('"'))))
+    };
+    test.db.read(tenant, read).await.unwrap()
 }
 
 on_both_engines! {
@@ -98,6 +120,28 @@ on_both_engines! {
         fail_all(&test, tenant).await;
         assert_eq!(forget(&test, tenant, ContactAddress::phone(MEERA).unwrap()).await, 1);
         assert_eq!((count(&test, tenant, BODIES).await, count(&test, tenant, ALL).await), (1, 2));
+    }
+
+    async fn what_somebody_known_says_goes_with_their_key(test: TestDb) {
+        let tenant = test.add_tenant("sharma").await;
+        let meera = add_person(&test, tenant, MEERA).await;
+        store(&test, tenant, vec![said("1", "own", MEERA), said("2", "other", RAVI)]).await;
+        let keys = test.db.read(tenant, move |tx: &mut Tx<'_>| persons::list_keys(tx, meera)).await.unwrap();
+        let (hers, others): (Vec<_>, Vec<_>) =
+            list_body_keys(&test, tenant).await.into_iter().partition(|key| *key == Some(keys[0]));
+        assert_eq!((hers.len(), others.len()), (1, 1), "hers goes in every copy; nobody knows yet whose the other is");
+        // As an older copy has it, where her key is gone: nothing of hers opens, and all of it is found.
+        let (keyring, id) = (test.db.keyring().unwrap(), test.ids.next());
+        let entry = KeyErasure { tenant, id, keys, body: serde_json::json!({}) };
+        tokio::task::spawn_blocking(move || keyring.destroy_keys(&entry)).await.unwrap().unwrap();
+        let (queue, now) = (JobQueue::new(test.clock.clone(), test.ids.clone()), test.clock.now());
+        let forget = move |tx: &mut Tx<'_>| {
+            assert_eq!(persons::list_addresses(tx, meera)?, []);
+            let hers = persons::list_address_hashes(tx, meera)?;
+            forget_senders(tx, &queue, &hers, now)
+        };
+        assert_eq!(test.db.write(tenant, forget).await.unwrap(), 1);
+        assert_eq!(list_body_keys(&test, tenant).await, others);
     }
 
     async fn what_ended_long_ago_goes(test: TestDb) {

@@ -1,5 +1,6 @@
 //! The people as the store keeps them.
 
+mod address_hashes;
 mod administration;
 mod contacts;
 mod erase;
@@ -10,6 +11,7 @@ mod operator;
 mod person_keys;
 mod sealed_contacts;
 
+pub use address_hashes::{AddressHash, find_seal_by_address, hash_address, list_address_hashes};
 pub use administration::{clear_browsers, save};
 pub use contacts::{
     MOST_REACHED, PersonContacts, SealedContacts, find_contacts, list_contacts, list_sealed_contacts,

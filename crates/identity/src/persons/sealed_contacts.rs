@@ -175,6 +175,11 @@ impl StoredAddress {
         (&self.kind, &self.address, self.shown.as_deref())
     }
 
+    /// The address where it stands in plain words, as in a row from before.
+    pub(super) fn open_plain(&self) -> Result<Option<ContactAddress>> {
+        if self.shown.is_some() { Ok(None) } else { self.open(None) }
+    }
+
     /// The value that is sealed in it, and where; none in a row from before.
     pub(super) fn sealed(&self) -> Option<(SealedCell, &str)> {
         let shown = self.shown.as_deref()?;
