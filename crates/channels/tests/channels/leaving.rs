@@ -6,10 +6,14 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use munshi_channels::{AllowedHosts, ChannelSenders};
-use munshi_conversations::outbox::{self, NewNotice, OutboxDeliverer, OutboxState, OutboxView};
+use munshi_conversations::outbox::{
+    self, ChannelSender, NewNotice, OutboxDeliverer, OutboxState, OutboxView, SendFault, SendIdempotency,
+    SendReceipt, SenderDirectory, SenderRoute,
+};
 use munshi_jobs::{JobQueue, JobRegistry, JobRunner, JobRunnerOptions};
 use munshi_store::{Db, Migrations, StoreOptions, Tx};
 use munshi_test_support::{DatabaseEngine, memory_keyring, on_both_engines, process, wait_until};
+use munshi_types::tier::Channel;
 use munshi_types::{
     Clock, FakeClock, IdGenerator, MessageId, OutboundMessage, OutboundPurpose, SeededRandom, SystemRandom,
     Timestamp,
@@ -18,7 +22,7 @@ use serde::{Deserialize, Serialize};
 
 use super::support::{QUICK, SenderWay, Shop, build_senders, migrations, open_shop};
 
-fn build_runner(db: &Db, clock: Arc<dyn Clock>, senders: ChannelSenders) -> JobRunner {
+pub(crate) fn build_runner(db: &Db, clock: Arc<dyn Clock>, senders: impl SenderDirectory) -> JobRunner {
     let ids = IdGenerator::new(clock.clone(), Arc::new(SystemRandom));
     let queue = JobQueue::new(clock.clone(), ids.clone());
     let mut registry = JobRegistry::default();
@@ -69,19 +73,90 @@ struct Part {
     folder: PathBuf,
     /// In microseconds.
     now: i64,
+    stop: Option<SendingStop>,
+}
+
+/// Where the child stops, having said so in a file.
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
+enum SendingStop {
+    /// It is written down that the message is being sent, and nothing is connected.
+    Claimed,
+    /// The server has taken it, and nothing is written down.
+    Accepted,
+}
+
+/// With how many mails the server has by then.
+const STOPS: [(SendingStop, usize); 2] = [(SendingStop::Claimed, 0), (SendingStop::Accepted, 1)];
+
+/// In the child's folder.
+const STOPPED: &str = "stopped";
+
+/// The real senders, of which none goes on behind a step.
+struct StoppingSenders {
+    senders: ChannelSenders,
+    stop: Option<SendingStop>,
+    folder: PathBuf,
+}
+
+struct StoppingSender {
+    sender: Arc<dyn ChannelSender>,
+    stop: Option<SendingStop>,
+    folder: PathBuf,
+}
+
+impl StoppingSender {
+    async fn stop(&self) {
+        std::fs::write(self.folder.join(STOPPED), b"").unwrap();
+        std::future::pending::<()>().await;
+    }
+}
+
+#[async_trait::async_trait]
+impl SenderDirectory for StoppingSenders {
+    async fn find(&self, route: &SenderRoute) -> Result<Arc<dyn ChannelSender>, SendFault> {
+        let sender = self.senders.find(route).await?;
+        Ok(Arc::new(StoppingSender { sender, stop: self.stop, folder: self.folder.clone() }))
+    }
+}
+
+#[async_trait::async_trait]
+impl ChannelSender for StoppingSender {
+    fn channel(&self) -> Channel {
+        self.sender.channel()
+    }
+
+    fn idempotency(&self) -> SendIdempotency {
+        self.sender.idempotency()
+    }
+
+    fn account(&self) -> Option<&str> {
+        self.sender.account()
+    }
+
+    async fn send(&self, outbound: &OutboundMessage) -> Result<SendReceipt, SendFault> {
+        if let Some(SendingStop::Claimed) = self.stop {
+            self.stop().await;
+        }
+        let sent = self.sender.send(outbound).await;
+        if let (Some(SendingStop::Accepted), Ok(_)) = (self.stop, &sent) {
+            self.stop().await;
+        }
+        sent
+    }
 }
 
 /// Where a server says nothing more, by the names of the sender and the recipient, and how many mails it has by then.
 const SILENT_STEPS: [(&str, &str, usize); 4] =
     [("asleep", "meera", 0), ("mail", "asleep", 0), ("mail", "drowsy", 0), ("mail", "silent", 1)];
 
-fn spawn_child(shop: &Shop) -> Child {
+fn spawn_child(shop: &Shop, stop: Option<SendingStop>) -> Child {
     let folder = shop.test.place.folder();
     let url = match shop.test.engine() {
         DatabaseEngine::Sqlite => format!("sqlite:{}", folder.join("munshi.db").display()),
         DatabaseEngine::Postgres => shop.test.place.postgres_url("munshi_owner"),
     };
-    let role = serde_json::to_string(&Part { url, folder, now: shop.test.clock.now().as_micros() }).unwrap();
+    let now = shop.test.clock.now().as_micros();
+    let role = serde_json::to_string(&Part { url, folder, now, stop }).unwrap();
     process::build_child_command(concat!(module_path!(), "::the_child_sends"), &role).spawn().unwrap()
 }
 
@@ -99,6 +174,7 @@ fn the_child_sends() {
         let way =
             SenderWay { allowed: AllowedHosts::new(["127.0.0.1".to_owned()]), tls: None, timings: QUICK };
         let (_, senders) = build_senders(&db, clock.clone(), &part.folder, way).await;
+        let senders = StoppingSenders { senders, stop: part.stop, folder: part.folder };
         build_runner(&db, clock, senders).drain().await.unwrap();
     });
 }
@@ -168,7 +244,7 @@ on_both_engines! {
             // The process dies before it knows more.
             let place = if from == "asleep" { format!("{name}@example.com") } else { to.clone() };
             let hangs = shop.server.mailboxes.join(place).join("hangs");
-            let mut child = spawn_child(&shop);
+            let mut child = spawn_child(&shop, None);
             wait_until(async || hangs.exists()).await;
             child.kill().unwrap();
             child.wait().unwrap();
@@ -176,6 +252,26 @@ on_both_engines! {
             drain(&shop).await;
             let (row, mails) = (find(&shop, message).await, shop.server.read_mailbox(&to));
             assert_eq!((row.state, mails.len()), (OutboxState::Unknown, arrived), "{name} {to}");
+        }
+    }
+
+    async fn what_a_process_took_with_it_before_and_behind_the_server_is_sent_by_nobody_again(test: TestDb) {
+        let shop = open_shop(test).await;
+        let stopped = shop.test.place.folder().join(STOPPED);
+        for (stop, arrived) in STOPS {
+            shop.declare(&shop.plain(&shop.name("mail"), "")).await;
+            let to = shop.address("meera");
+            let message = remind(&shop, &to).await;
+            let mut child = spawn_child(&shop, Some(stop));
+            wait_until(async || stopped.exists()).await;
+            child.kill().unwrap();
+            child.wait().unwrap();
+            std::fs::remove_file(&stopped).unwrap();
+            assert_eq!(find(&shop, message).await.state, OutboxState::Sending, "{stop:?}");
+            assert_eq!(shop.server.read_mailbox(&to).len(), arrived, "{stop:?}");
+            drain(&shop).await;
+            let (row, mails) = (find(&shop, message).await, shop.server.read_mailbox(&to));
+            assert_eq!((row.state, mails.len()), (OutboxState::Unknown, arrived), "{stop:?}");
         }
     }
 }
