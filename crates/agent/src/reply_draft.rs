@@ -10,6 +10,9 @@ use munshi_conversations::messages::{self, Message, MessageSpeaker, MessageStatu
 use munshi_conversations::sessions::{self, Session};
 use munshi_conversations::whispers::Whisper;
 use munshi_conversations::{Error, Result};
+use munshi_guardrails::GuardrailContext;
+use munshi_identity::persons;
+use munshi_lang::Locale;
 use munshi_llm::calls::StoredCallLog;
 use munshi_llm::gateway::{CallBilling, CallSubject, Capability, ModelCall, ModelRoute, PromptRecord};
 use munshi_llm::{ChatRequest, ModelError, ToolChoice};
@@ -27,7 +30,11 @@ use crate::engine::{TurnEngine, TurnEngineInner};
 use crate::entities::SessionEntities;
 use crate::model_routing::CallPayer;
 use crate::model_summariser::build_pack_context;
-use crate::turn::{list_whispers, render_handoff, to_earlier_message, to_prompt_message};
+use crate::notify;
+use crate::turn::{
+    ReplyScene, choose_rules, list_whispers, render_handoff, render_pieces, to_earlier_message,
+    to_prompt_message,
+};
 
 /// Behind the cache boundary of the prompt.
 const TASK: &str = "\n# A draft\nA colleague of the business reads along and asks you what could be said next. Write that and nothing else, as it would stand in \
@@ -65,6 +72,9 @@ struct DraftMaterial {
     packs: TenantPacks,
     purposes: Arc<std::collections::BTreeSet<ConsentPurposeName>>,
     route: Arc<ModelRoute>,
+    person_name: Option<String>,
+    /// In which the person is spoken to.
+    voice: Locale,
     now: Timestamp,
 }
 
@@ -89,9 +99,14 @@ impl TurnEngine {
             Err(_) => ReplyDraftOutcome::Unavailable("the model took too long".to_owned()),
             Ok(Err(ModelError::OverBudget(what))) => ReplyDraftOutcome::OverBudget(what),
             Ok(Err(fault)) => ReplyDraftOutcome::Unavailable(fault.to_string()),
-            Ok(Ok(reply)) => match reply.text().trim() {
-                "" => ReplyDraftOutcome::Unavailable("the model returned no words".to_owned()),
-                text => ReplyDraftOutcome::Written { text: text.to_owned(), after },
+            Ok(Ok(reply)) if reply.text().trim().is_empty() => {
+                ReplyDraftOutcome::Unavailable("the model returned no words".to_owned())
+            }
+            Ok(Ok(reply)) => match inner.check_draft(&binding, &material, reply.text().trim())? {
+                text if text.trim().is_empty() => {
+                    ReplyDraftOutcome::Unavailable("what the model wrote may not be said".to_owned())
+                }
+                text => ReplyDraftOutcome::Written { text: text.trim().to_owned(), after },
             },
         })
     }
@@ -150,6 +165,37 @@ impl TurnEngineInner {
             account: self.bill_draft(binding, &request, sections),
             request: Arc::new(request),
         }))
+    }
+
+    /// What is left of a draft by the rules that a reply runs: one press sends it, and nobody may see that a whisper stands in it.
+    fn check_draft(
+        &self,
+        binding: &BindingResolution,
+        material: &DraftMaterial,
+        text: &str,
+    ) -> Result<String> {
+        let rules = self.rules.get_or_build(binding)?;
+        let (said, history) = match material.history.split_last() {
+            Some((last, before)) if last.speaker == MessageSpeaker::Person => (last.text.as_str(), before),
+            _ => ("", material.history.as_slice()),
+        };
+        let scene = ReplyScene {
+            engine: self,
+            binding,
+            rules: &rules.set,
+            history,
+            said,
+            person_name: material.person_name.as_deref(),
+            language: material.voice.language,
+            whispers: &material.whispers,
+        };
+        let context =
+            GuardrailContext { prompt: Some(rules.prompt.clone()), ..scene.build_guardrail_context() };
+        let verdict = choose_rules(&rules.set, &material.whispers).check(text, &context);
+        for broken in &verdict.violations {
+            tracing::info!(session = %material.session.id, rule = broken.rule, "a draft broke a rule");
+        }
+        Ok(render_pieces(verdict.pieces, &self.phrasebook, material.voice))
     }
 
     /// The tenant's own: the person asked for nothing.
@@ -261,6 +307,8 @@ fn load(
         route: Arc::new(engine.resolve_permitted_route(binding, plan, &policy.residency)),
         purposes: Arc::new(policy.consent.purposes.keys().cloned().collect()),
         whispers: list_whispers(tx, &session)?,
+        person_name: persons::find(tx, session.person)?.map(|person| person.name),
+        voice: notify::find_voice(tx, &session)?,
         packs: policy.packs.clone(),
         session,
         history,

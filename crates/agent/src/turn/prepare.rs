@@ -11,7 +11,6 @@ use munshi_conversations::runs::{Run, RunConversation, RunLane};
 use munshi_conversations::sessions::Session;
 use munshi_conversations::whispers::{self, Whisper};
 use munshi_conversations::{Error, Result};
-use munshi_guardrails::PromptFingerprint;
 use munshi_identity::{Person, Principal, persons};
 use munshi_pack::{
     EarlierMessage, EarlierSpeaker, FromPack, PackRegistry, PackTurnContext, PromptContribution, QueryEntity,
@@ -209,12 +208,6 @@ fn find_reservation(tx: &mut Tx<'_>, run: &Run, now: Timestamp) -> Result<Option
 }
 
 impl PreparedTurn {
-    /// What colleagues whispered, to be known again in what a model gives away.
-    pub(crate) fn fingerprint_whispers(&self) -> Option<PromptFingerprint> {
-        let told = self.whispers.iter().map(|whisper| whisper.text.as_str());
-        (!self.whispers.is_empty()).then(|| PromptFingerprint::of_whispers(told))
-    }
-
     /// While a person was asked to take over, how the team speaks comes before how the persona does.
     pub(crate) fn situation(&self) -> TurnSituation {
         match &self.session.active {

@@ -49,6 +49,21 @@ pub(crate) fn first_generation(lease: RunLease) -> u32 {
     epoch.saturating_sub(1).saturating_mul(BEGINNINGS).saturating_add(1)
 }
 
+/// What the rules let pass, with our own words in the place of what they did not.
+pub(crate) fn render_pieces(pieces: Vec<ReplyPiece>, book: &Phrasebook, voice: Locale) -> String {
+    let mut text = String::new();
+    for piece in pieces {
+        match piece {
+            ReplyPiece::Text(words) => text.push_str(&words),
+            ReplyPiece::Say(phrase) => {
+                let words = log_unrendered(book.render(phrase, voice, &[]), phrase);
+                text.push_str(&words.unwrap_or_default());
+            }
+        }
+    }
+    text
+}
+
 /// What a reply is told with.
 pub(crate) struct ReplySettings {
     pub(crate) phrasebook: Arc<Phrasebook>,
@@ -208,17 +223,7 @@ impl ReplyWriter {
     }
 
     fn render_pieces(&self, pieces: Vec<ReplyPiece>) -> String {
-        let mut text = String::new();
-        for piece in pieces {
-            match piece {
-                ReplyPiece::Text(words) => text.push_str(&words),
-                ReplyPiece::Say(phrase) => {
-                    let words = log_unrendered(self.book.render(phrase, self.voice, &[]), phrase);
-                    text.push_str(&words.unwrap_or_default());
-                }
-            }
-        }
-        text
+        render_pieces(pieces, &self.book, self.voice)
     }
 
     fn show(&mut self, text: &str) {

@@ -2,23 +2,22 @@
 
 use std::sync::Arc;
 
-use munshi_conversations::messages::{Message, MessageSpeaker};
 use munshi_conversations::runs::{self, Run, RunConversation, RunLease};
 use munshi_conversations::taint_bits::{self, WindowTaint};
 use munshi_conversations::{Result, RunSnapshot};
-use munshi_guardrails::{AllowedLanguage, GuardrailContext, MessageSignals};
+use munshi_guardrails::GuardrailContext;
 use munshi_llm::gateway::{InMemoryCallLog, ModelRoute};
 use munshi_privacy::{PseudonymRedactor, PseudonymTable};
 use munshi_safety::budget::{BudgetLane, RunBudget};
 use munshi_safety::pipeline::{Taint, TaintSource};
 use munshi_tiers::{ActivePlace, BindingResolution};
 use munshi_types::TenantId;
-use munshi_types::tier::LanguageLock;
 use serde_json::Value;
 use tokio_util::sync::CancellationToken;
 
 use super::prepare::PreparedTurn;
 use super::reply::ReplySettings;
+use super::reply_scene::{self, ReplyScene};
 use crate::engine::TurnEngineInner;
 use crate::entities::{EntityWindow, SessionEntities};
 use crate::model_routing::{self, CallPayer};
@@ -106,45 +105,24 @@ impl TurnSetup {
         ReplySettings {
             phrasebook: self.engine.phrasebook.clone(),
             voice: self.prepared.reply_language.voice,
-            rules: match self.prepared.whispers.is_empty() {
-                true => self.rules.set.clone(),
-                false => self.rules.set.with_whispers(),
-            },
+            rules: reply_scene::choose_rules(&self.rules.set, &self.prepared.whispers),
             context: self.build_guardrail_context(),
         }
     }
 
     fn build_guardrail_context(&self) -> GuardrailContext {
-        let (prepared, rules) = (&self.prepared, &self.rules.set);
-        let speech = &self.binding.human.body.speech;
-        let listed = match speech.lock {
-            LanguageLock::Open => &[],
-            LanguageLock::Listed => speech.languages.as_slice(),
-            LanguageLock::First => speech.languages.get(..1).unwrap_or_default(),
+        let prepared = &self.prepared;
+        let scene = ReplyScene {
+            engine: &self.engine,
+            binding: &self.binding,
+            rules: &self.rules.set,
+            history: &prepared.history,
+            said: &prepared.message.text,
+            person_name: prepared.person.as_ref().map(|person| person.name.as_str()),
+            language: prepared.reply_language.voice.language,
+            whispers: &prepared.whispers,
         };
-        let allowed = listed.iter().filter_map(|code| {
-            let form = code.is_latin().then_some(munshi_lang::ScriptForm::Latin);
-            Some(AllowedLanguage { language: code.language()?, form })
-        });
-        let name = prepared.person.as_ref().map(|person| person.name.clone()).filter(|name| !name.is_empty());
-        let has = |id: &str| rules.rules().iter().any(|rule| rule.id == id);
-        let said = MessageSignals::new(&prepared.message.text);
-        GuardrailContext {
-            asked_if_ai: has("admits-ai") && said.asks_if_ai(),
-            turns_since_price: has("price-cooldown")
-                .then(|| count_turns_since_price(&prepared.history))
-                .flatten(),
-            asked_price: has("price-cooldown") && said.asks_price(),
-            red_flag: has("red-flag") && has_unresolved_danger(&prepared.history),
-            persona: Some(self.binding.human.body.name.clone()),
-            model_names: self.engine.remote_model_names(),
-            lock: allowed.collect(),
-            person_language: Some(prepared.reply_language.voice.language),
-            person_said: prepared.message.text.clone(),
-            person_name: name,
-            whispers: prepared.fingerprint_whispers().map(Arc::new),
-            ..GuardrailContext::default()
-        }
+        scene.build_guardrail_context()
     }
 }
 
@@ -248,27 +226,4 @@ fn build_budget(
     let payer = CallPayer { person: run.person(), lane: BudgetLane::People, run: Some(run.id) };
     let more = engine.build_durable_budget(binding, payer);
     TurnBudget::new(more, engine.act_services.governor.settings().run, prepared.reservation, snapshot)
-}
-
-/// So many replies back a price still counts, and so many messages back a danger that nobody was sent to help for.
-const PRICES: usize = 24;
-const DANGERS: usize = 6;
-
-/// How many replies ago a price was named.
-fn count_turns_since_price(history: &[Message]) -> Option<u32> {
-    let replies = history.iter().rev().filter(|said| said.speaker.is_ours()).take(PRICES);
-    replies.zip(0..).find(|(said, _)| MessageSignals::new(&said.text).names_price()).map(|(_, turns)| turns)
-}
-
-/// Whether somebody told of danger and nothing that was said since has sent them to help: an excuse did not.
-fn has_unresolved_danger(history: &[Message]) -> bool {
-    for said in history.iter().rev().take(DANGERS) {
-        let heard = MessageSignals::new(&said.text);
-        match said.speaker {
-            MessageSpeaker::Person if heard.tells_of_danger() => return true,
-            MessageSpeaker::Persona | MessageSpeaker::Colleague(_) if heard.sends_to_help() => return false,
-            MessageSpeaker::Person | MessageSpeaker::Persona | MessageSpeaker::Colleague(_) => {}
-        }
-    }
-    false
 }

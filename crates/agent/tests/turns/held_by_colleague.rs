@@ -238,6 +238,26 @@ on_both! {
         assert_eq!(find_session(&shop, first.session).await.whispers, 1, "the next turn is told it");
     }
 
+    async fn a_draft_quotes_no_whisper_and_passes_the_rules_of_a_reply(test: TestDb) {
+        const SECRET: &str = "She owes us since spring, so ask for half of the zanzibar price first.";
+        let script = [
+            ScriptedTurn::text("Hello."),
+            ScriptedTurn::text(&format!("We open at nine. {SECRET} Come by!")),
+            ScriptedTurn::text("Our API key is AKIAIOSFODNN7EXAMPLE."),
+        ];
+        let shop = Shop::open(&test, script).await;
+        let first = shop.say("1", "hello").await;
+        shop.outcome(&first).await;
+        take(&test, &shop, first.session, shop.owner).await;
+        shop.ask("2", "when do you open?").await;
+        whisper(&test, &shop, first.session, SECRET).await;
+        for (has, hasnt) in [(Some("We open at nine."), "zanzibar"), (None, "AKIAIOSFODNN7EXAMPLE")] {
+            let drafted = shop.engine.draft_reply(shop.tenant, first.session).await.unwrap();
+            let ReplyDraftOutcome::Written { text, .. } = &drafted else { panic!("{drafted:?}") };
+            assert!(has.is_none_or(|has| text.contains(has)) && !text.contains(hasnt), "{text}");
+        }
+    }
+
     async fn a_model_that_repeats_a_whisper_is_not_heard(test: TestDb) {
         const SECRET: &str = "She owes us since spring, so ask for half of the zanzibar price first.";
         let bundle = serde_json::json!({ "to": "care", "reason": SECRET, "summary": "", "open_questions": [] });
