@@ -83,7 +83,8 @@ on_both_engines! {
             runner.drain().await.unwrap();
             shop.test.clock.advance(12 * HOUR);
         }
-        assert_eq!((engine.texts(), list_states(&shop).await), (Vec::new(), vec!["taking".to_owned(), "waiting".to_owned()]));
+        let states = list_states(&shop).await;
+        assert!(engine.texts().is_empty() && !states.contains(&"failed".to_owned()), "{states:?}");
         set_status(&shop, TenantStatus::Active).await;
         // It may be paused again between looking and taking.
         engine.faults.lock().unwrap().push_back(ReceiveFault::Paused("paused".to_owned()));
@@ -92,10 +93,9 @@ on_both_engines! {
         shop.test.clock.advance(HOUR);
         runner.drain().await.unwrap();
         assert_eq!(engine.texts(), ["text 1", "text 2"]);
-        set_status(&shop, TenantStatus::Paused).await;
         say(&shop, "3").await;
-        runner.drain().await.unwrap();
         shop.test.clock.advance(31 * DAY);
+        engine.faults.lock().unwrap().push_back(ReceiveFault::Paused("paused".to_owned()));
         runner.drain().await.unwrap();
         assert_eq!(list_states(&shop).await, ["failed", "taken", "taken"], "not for ever");
     }
