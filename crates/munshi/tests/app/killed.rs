@@ -1,5 +1,5 @@
-//! Killed with -9 at a moment of rotating keys, and of putting an older database back: all is readable afterwards, and the next run
-//! comes to the end of it.
+//! Killed with -9 at a moment of rotating keys, of forgetting somebody, and of putting an older database back: all is readable afterwards that
+//! should be, and the next run comes to the end of it.
 //!
 //! A moment is right before or right after something becomes lasting (see `shim.c`). A few of them here; all with `make soak`.
 
@@ -55,23 +55,29 @@ struct Shop {
     _keys: Option<TestDbStorage>,
 }
 
+/// With its tables, and where its keys are: with Postgres, in another database of it.
+fn install(engine: DatabaseEngine) -> (Installation, DatabaseAddress, Option<TestDbStorage>) {
+    let installation = Installation::on(engine);
+    let (installation, keys, place) = match engine {
+        DatabaseEngine::Sqlite => {
+            let file = installation.data().join("keys.db");
+            (installation, DatabaseAddress::sqlite(file), None)
+        }
+        DatabaseEngine::Postgres => {
+            let create = || TestDbStorage::create(DatabaseEngine::Postgres);
+            let (address, place) = std::thread::spawn(create).join().unwrap();
+            let url = place.postgres_url("munshi_owner");
+            (installation.with("MUNSHI__KEYS__URL", url), address, Some(place))
+        }
+    };
+    installation.run(&["migrate"]).ok();
+    (installation, keys, place)
+}
+
 impl Shop {
     /// With Postgres the store of keys is on Postgres too.
     async fn open(engine: DatabaseEngine) -> Self {
-        let installation = Installation::on(engine);
-        let (installation, keys, place) = match engine {
-            DatabaseEngine::Sqlite => {
-                let file = installation.data().join("keys.db");
-                (installation, DatabaseAddress::sqlite(file), None)
-            }
-            DatabaseEngine::Postgres => {
-                let create = || TestDbStorage::create(DatabaseEngine::Postgres);
-                let (address, place) = std::thread::spawn(create).join().unwrap();
-                let url = place.postgres_url("munshi_owner");
-                (installation.with("MUNSHI__KEYS__URL", url), address, Some(place))
-            }
-        };
-        installation.run(&["migrate"]).ok();
+        let (installation, keys, place) = install(engine);
         installation.json(&["tenant", "add", "shop"]);
         let library = shim::build(&installation.folder());
         let mut shop = Self { installation, tenant: TenantId::PLATFORM, keys, library, _keys: place };
@@ -255,4 +261,73 @@ fn forgetting_again_is_never_half_on_sqlite() {
 #[test]
 fn forgetting_again_is_never_half_on_postgres() {
     forgetting_again_is_never_half(DatabaseEngine::Postgres);
+}
+
+/// Somebody who wrote and has left.
+fn add_customer(installation: &Installation, name: &str) -> String {
+    let added = installation.json(&["person", "add", name, "--role", "staff"]);
+    installation.run(&["ask", "counter", "zanzibar kitna hai", "--person", name]).ok();
+    installation.json(&["person", "leave", name]);
+    added["id"].as_str().unwrap().to_owned()
+}
+
+/// What they said, where they are not forgotten.
+fn is_readable(installation: &Installation, id: &str, name: &str) -> bool {
+    let file = installation.folder().join("told.json");
+    let told = installation.run(&["person", "export", id, "--out", file.to_str().unwrap()]);
+    let text = if told.code == 0 { std::fs::read_to_string(&file).unwrap() } else { String::new() };
+    if file.exists() {
+        std::fs::remove_file(&file).unwrap();
+    }
+    let (named, said) = (text.contains(name), text.contains("zanzibar"));
+    assert_eq!(named, said, "half of it is there: {text}");
+    said
+}
+
+/// Begun or not: once a server has started, somebody is forgotten to the end, counted, or all of theirs is there.
+fn forgetting_is_never_half(engine: DatabaseEngine) {
+    let (installation, _, _keys) = install(engine);
+    let library = shim::build(&installation.folder());
+    open_shop(&installation);
+    let stays = add_customer(&installation, "Sunita Devi");
+    let mut kills = 0;
+    for at in moments() {
+        let (when, name) = (format!("forgetting killed at its moment {at}"), format!("Rameshwari {at}"));
+        let id = add_customer(&installation, &name);
+        let forget = ["person", "forget", id.as_str(), "--yes"];
+        let ended = run_until(&installation, &library, at, &forget);
+        drop(installation.serve());
+        let erasures = installation.json(&["erasure", "list"]);
+        let erasures = erasures["items"].as_array().unwrap();
+        assert!(erasures.iter().all(|erasure| erasure["state"] == "done"), "{when}: {erasures:?}");
+        let begun = erasures.iter().find(|erasure| erasure["persons"].to_string().contains(&id));
+        assert_eq!(is_readable(&installation, &id, &name), begun.is_none(), "{when}");
+        if begun.is_none() {
+            installation.json(&forget);
+            assert!(!is_readable(&installation, &id, &name), "{when}, and asked for again");
+        }
+        let erasures = installation.json(&["erasure", "list"]);
+        let receipt = erasures["items"].as_array().unwrap();
+        let receipt = receipt.iter().find(|erasure| erasure["persons"].to_string().contains(&id)).unwrap();
+        assert!(receipt["removed"].to_string().contains("messages"), "{when}: counted once: {receipt}");
+        assert!(is_readable(&installation, &stays, "Sunita Devi"), "{when}: everybody else");
+        match ended {
+            None => kills += 1,
+            Some(ran) => {
+                assert_eq!(ran.code, 0, "{when}: {ran:?}");
+                break;
+            }
+        }
+    }
+    assert!(kills > 1, "forgetting has moments");
+}
+
+#[test]
+fn forgetting_is_never_half_on_sqlite() {
+    forgetting_is_never_half(DatabaseEngine::Sqlite);
+}
+
+#[test]
+fn forgetting_is_never_half_on_postgres() {
+    forgetting_is_never_half(DatabaseEngine::Postgres);
 }
