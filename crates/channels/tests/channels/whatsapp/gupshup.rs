@@ -78,7 +78,7 @@ on_both_engines! {
         assert_eq!(sender.send(&outbound).await.unwrap().outside_id.as_deref(), Some("gs-1"));
         let asked: Value = serde_json::from_str(&shop.provider.asked(MESSAGE)[0].field("message")).unwrap();
         assert_eq!(asked["content"]["text"], "*Now?*\n\nPay: upi://pay?pa=a@b");
-        assert_eq!(asked["options"][0]["postbackText"], "say:Yes");
+        assert_eq!(asked["options"][0]["postbackText"], format!("say:{}:Yes", outbound.id));
         let template = OutboundTemplate {
             name: "c6aecef6-bcb0-4fb1-8100-28c094e3bc6b".to_owned(),
             language: "hi".parse().unwrap(),
