@@ -245,10 +245,7 @@ pub fn routes() -> Routes {
 fn channel_webhooks() -> Routes {
     use channel_webhooks::receive::{receive_channel_webhook, receive_secret_channel_webhook};
     Routes::new()
-        .route(
-            "/channels/{tenant}/{account}",
-            get(receive_channel_webhook).post(receive_channel_webhook),
-        )
+        .route("/channels/{tenant}/{account}", get(receive_channel_webhook).post(receive_channel_webhook))
         .route(
             "/channels/{tenant}/{account}/{secret}",
             get(receive_secret_channel_webhook).post(receive_secret_channel_webhook),

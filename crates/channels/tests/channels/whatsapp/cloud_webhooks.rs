@@ -16,7 +16,7 @@ fn tell(ids: &[&str], phone: &str) -> Vec<u8> {
     let messages: Vec<Value> = ids.iter().map(said).collect();
     let value = json!({ "messaging_product": "whatsapp", "messages": messages,
         "metadata": { "display_phone_number": "15550967852", "phone_number_id": phone },
-        "contacts": [{ "profile": { "name": "Meera" }, "wa_id": "919812345678" }] });
+        "contacts": [{ "profile": { "name": "Meera" }, "wa_id": "919812345678", "user_id": "IN.13491208655302741918" }] });
     let body = json!({ "object": "whatsapp_business_account",
         "entry": [{ "id": "102290129340398", "changes": [{ "field": "messages", "value": value }] }] });
     check_update("whatsapp", &body).unwrap();

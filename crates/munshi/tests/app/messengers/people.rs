@@ -117,7 +117,7 @@ impl Writer {
                     "timestamp": at.to_string(), "text": { "body": text } });
                 let value = json!({ "messaging_product": "whatsapp", "messages": [message],
                     "metadata": { "display_phone_number": "15550967852", "phone_number_id": PHONE_ID },
-                    "contacts": [{ "profile": { "name": "Meera" }, "wa_id": from }] });
+                    "contacts": [{ "profile": { "name": "Meera" }, "wa_id": from, "user_id": format!("IN.1349120865{from}") }] });
                 json!({ "object": "whatsapp_business_account",
                     "entry": [{ "id": "102290129340398", "changes": [{ "field": "messages", "value": value }] }] })
             }

@@ -73,7 +73,11 @@ async fn a_mail_that_is_told_of_beside_an_answer_is_not_waited_for() {
         let mut connection = ImapConnection::new(ours, TIME);
         connection.open("INBOX").await.unwrap();
         assert!(connection.search("UID 8:*").await.unwrap().is_empty());
-        assert_eq!(connection.wait(TIME).await.unwrap(), WaitOutcome::Changed, "nothing is said to the server");
+        assert_eq!(
+            connection.wait(TIME).await.unwrap(),
+            WaitOutcome::Changed,
+            "nothing is said to the server"
+        );
         assert_eq!(connection.search("UID 8:*").await.unwrap(), [8]);
     };
     tokio::join!(serve(theirs, &talk), client);
