@@ -155,18 +155,18 @@ impl PromptFingerprint {
     /// Whether a longer piece of it stands in a text.
     pub fn is_repeated_in(&self, text: &str) -> bool {
         let reading = GuardrailReading::new(text, &sentences::find_ends(text));
-        self.find_leak(text, &reading, &[]).is_some() || self.find_number(text, &[], &[]).is_some()
+        self.find_leak(text, &reading, &[]).is_some() || !self.find_numbers(text, &[], &[]).is_empty()
     }
 
-    /// Where a whispered number comes back; `amounts` are known otherwise, such as from a tool.
-    pub(crate) fn find_number(
+    /// Where whispered numbers come back; `amounts` are known otherwise, such as from a tool.
+    pub(crate) fn find_numbers(
         &self,
         text: &str,
         earlier: &[ReplyStretch],
         amounts: &[Money],
-    ) -> Option<Range<usize>> {
+    ) -> Vec<Range<usize>> {
         if self.numbers.is_empty() {
-            return None;
+            return Vec::new();
         }
         let known: Vec<String> = amounts.iter().map(|amount| (amount.as_paise() / 100).to_string()).collect();
         let is_known = |number: &[u8]| {
@@ -175,33 +175,60 @@ impl PromptFingerprint {
         self.numbers.find(text, earlier, is_known)
     }
 
-    /// Where the prompt's own words come back in a reading, as a range of bytes; `earlier` is what was said before it.
+    /// Where the prompt's own words come back first.
     pub(crate) fn find_leak(
         &self,
         text: &str,
         reading: &GuardrailReading,
         earlier: &[ReplyStretch],
     ) -> Option<Range<usize>> {
+        self.find_leaks(text, reading, earlier).into_iter().next()
+    }
+
+    /// Everywhere that the prompt's own words come back in a reading, as ranges of bytes; `earlier` is what was said before it. One that is said
+    /// twice is found twice.
+    pub(crate) fn find_leaks(
+        &self,
+        text: &str,
+        reading: &GuardrailReading,
+        earlier: &[ReplyStretch],
+    ) -> Vec<Range<usize>> {
         let mark = self.marks.iter().filter(|mark| !mark.is_empty());
         if let Some((at, mark)) = mark.filter_map(|mark| Some((text.find(mark.as_str())?, mark))).next() {
-            return Some(at..at + mark.len());
+            return std::iter::once(at..at + mark.len()).collect();
         }
         if self.runs.is_empty() {
-            return None;
+            return Vec::new();
         }
         let mut all = last_words(earlier);
         let kept = all.len();
         all.extend(collect_words(reading));
-        let (from, length) = (self.shortest..=RUN).rev().find_map(|length| {
+        let mut found = Vec::new();
+        for length in self.shortest..=RUN {
             // Of what was said before alone nothing is found anew.
-            let is_new = |from: usize| from + length > kept;
-            let mut runs = hash_runs(&all, length);
-            runs.find(|(from, run)| is_new(*from) && self.runs.contains(run)).map(|(from, _)| (from, length))
-        })?;
-        let last = all.get((from + length - 1).max(kept))?.0;
-        let first = all.get(from.max(kept))?.0;
-        Some(reading.tokens.get(first)?.start..reading.tokens.get(last)?.end)
+            let is_known = |(from, run): &(usize, u64)| from + length > kept && self.runs.contains(run);
+            let leaks = hash_runs(&all, length).filter(is_known).filter_map(|(from, _)| {
+                let last = all.get((from + length - 1).max(kept))?.0;
+                let first = all.get(from.max(kept))?.0;
+                Some(reading.tokens.get(first)?.start..reading.tokens.get(last)?.end)
+            });
+            found.extend(leaks);
+        }
+        merge_ranges(found)
     }
+}
+
+/// In order, those that overlap as one.
+pub(crate) fn merge_ranges(mut ranges: Vec<Range<usize>>) -> Vec<Range<usize>> {
+    ranges.sort_by_key(|range| (range.start, range.end));
+    let mut merged: Vec<Range<usize>> = Vec::new();
+    for range in ranges {
+        match merged.last_mut().filter(|last| range.start < last.end) {
+            Some(last) => last.end = last.end.max(range.end),
+            None => merged.push(range),
+        }
+    }
+    merged
 }
 
 /// The prompt without what stands in quotation marks there: those are words to be said.

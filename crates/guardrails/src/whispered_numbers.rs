@@ -5,6 +5,7 @@ use std::fmt;
 use std::ops::Range;
 use std::sync::LazyLock;
 
+use super::context::merge_ranges;
 use super::letters::{Glyph, to_glyph};
 use super::rule::ReplyStretch;
 
@@ -95,26 +96,24 @@ impl WhisperedNumbers {
         self.0.is_empty()
     }
 
-    /// Where one of them ends in a text, whatever lies between its digits; a number of `open` is no secret.
+    /// Everywhere that one of them ends in a text, whatever lies between its digits; a number of `open` is no secret.
     pub(crate) fn find(
         &self,
         text: &str,
         earlier: &[ReplyStretch],
         open: impl Fn(&[u8]) -> bool,
-    ) -> Option<Range<usize>> {
-        if self.0.is_empty() {
-            return None;
-        }
+    ) -> Vec<Range<usize>> {
         let mut whole = take_last(earlier);
         let kept = whole.len();
         whole.push_str(text);
         let pieces = split_pieces(&whole);
         let held: Vec<&Vec<u8>> = self.0.iter().filter(|number| !open(number)).collect();
-        let found = std::iter::once(&Vec::new()).chain(LANGUAGES.iter()).find_map(|words| {
+        let no_words = Vec::new();
+        let found = std::iter::once(&no_words).chain(LANGUAGES.iter()).flat_map(|words| {
             let digits: Vec<_> = pieces.iter().filter_map(|piece| read_digits(piece, words)).collect();
             find_among(&digits, &held, kept)
-        })?;
-        Some(found.start.max(kept) - kept..found.end - kept)
+        });
+        merge_ranges(found.map(|range| range.start.max(kept) - kept..range.end - kept).collect())
     }
 }
 
@@ -128,13 +127,14 @@ fn read_digits(piece: &TextPiece, words: &[(String, u8)]) -> Option<(Vec<u8>, Ra
     Some((digits, piece.range.clone()))
 }
 
-/// One that is a number of the groups, or groups in a row, and ends behind what was said before.
-fn find_among(groups: &[(Vec<u8>, Range<usize>)], held: &[&Vec<u8>], kept: usize) -> Option<Range<usize>> {
-    let longest = held.iter().map(|number| number.len()).max()?;
+/// Those that are numbers of the groups, or groups in a row, and end behind what was said before.
+fn find_among(groups: &[(Vec<u8>, Range<usize>)], held: &[&Vec<u8>], kept: usize) -> Vec<Range<usize>> {
+    let longest = held.iter().map(|number| number.len()).max().unwrap_or_default();
+    let mut found = Vec::new();
     for (at, (first, range)) in groups.iter().enumerate() {
         let is_inside = |number: &&Vec<u8>| first.windows(number.len()).any(|part| part == number.as_slice());
         if range.end > kept && held.iter().any(is_inside) {
-            return Some(range.clone());
+            found.push(range.clone());
         }
         let mut together = Vec::new();
         for (digits, end) in groups.iter().skip(at) {
@@ -143,11 +143,11 @@ fn find_among(groups: &[(Vec<u8>, Range<usize>)], held: &[&Vec<u8>], kept: usize
                 break;
             }
             if end.end > kept && held.contains(&&together) {
-                return Some(range.start..end.end);
+                found.push(range.start..end.end);
             }
         }
     }
-    None
+    found
 }
 
 /// The end of what was said before, in whole letters.
@@ -251,7 +251,7 @@ mod tests {
     fn is_held(whisper: &str, reply: &str) -> bool {
         let mut numbers = WhisperedNumbers::default();
         numbers.add(whisper);
-        numbers.find(reply, &[], |_| false).is_some()
+        !numbers.find(reply, &[], |_| false).is_empty()
     }
 
     #[test]
@@ -288,8 +288,8 @@ mod tests {
         let mut numbers = WhisperedNumbers::default();
         numbers.add("Order 4711 is late, and the code is 2209.");
         numbers.remove_known("where is my order 4711?");
-        assert!(numbers.find("Order 4711 comes today.", &[], |_| false).is_none());
-        assert_eq!(numbers.find("It is 2209.", &[], |_| false), Some(6..10));
-        assert!(numbers.find("It is 2209.", &[], |number| number == [2, 2, 0, 9]).is_none());
+        assert!(numbers.find("Order 4711 comes today.", &[], |_| false).is_empty());
+        assert_eq!(numbers.find("It is 2209. 2209!", &[], |_| false), [6..10, 12..16]);
+        assert!(numbers.find("It is 2209.", &[], |number| number == [2, 2, 0, 9]).is_empty());
     }
 }

@@ -4,6 +4,7 @@ use std::borrow::Cow;
 
 use munshi_types::Money;
 
+use crate::context::merge_ranges;
 use crate::rule::{
     GuardrailCheck, GuardrailFinding, GuardrailRule, GuardrailScope, GuardrailSeverity, GuardrailTier,
     GuardrailView,
@@ -22,12 +23,11 @@ pub(crate) fn rule() -> GuardrailRule {
 }
 
 fn check(view: &GuardrailView<'_>) -> Vec<GuardrailFinding> {
-    let whispers = view.context.whispers.as_ref();
-    let leak = whispers.and_then(|told| {
-        let words = told.find_leak(view.text, view.reading, view.earlier);
-        words.or_else(|| told.find_number(view.text, view.earlier, &list_amounts(view)))
-    });
-    leak.map(|span| GuardrailFinding::new(span, "words of a colleague")).into_iter().collect()
+    let Some(told) = &view.context.whispers else { return Vec::new() };
+    let mut leaks = told.find_leaks(view.text, view.reading, view.earlier);
+    leaks.extend(told.find_numbers(view.text, view.earlier, &list_amounts(view)));
+    let finding = |span| GuardrailFinding::new(span, "words of a colleague");
+    merge_ranges(leaks).into_iter().map(finding).collect()
 }
 
 /// What a tool said of money is no secret of a colleague's.
@@ -88,6 +88,8 @@ mod tests {
             let verdict = set.check(reply, &context);
             assert_eq!(verdict.violations.len(), 1, "{reply}: {verdict:?}");
         }
+        let verdict = set.check("It is 4711. We open at nine. As I said, 4711.", &context);
+        assert!(!verdict.text().contains("4711") && verdict.text().contains("nine"), "{verdict:?}");
         let priced = GuardrailContext { amounts: vec![Money::from_paise(471_100)], ..context };
         assert!(set.check("It costs ₹4,711.", &priced).is_clean(), "a tool has said so");
     }
