@@ -68,6 +68,16 @@ pub fn list_unused(tx: &mut Tx<'_>, session: SessionId) -> Result<Vec<Whisper>> 
     )
 }
 
+/// Whether anything was whispered in a session, of which turns may have been told.
+pub fn has_any(tx: &mut Tx<'_>, session: SessionId) -> Result<bool> {
+    let found = tx.optional(
+        "SELECT 1 FROM whispers WHERE tenant_id = $1 AND session_id = $2 LIMIT 1",
+        params![session],
+        |_| Ok(()),
+    )?;
+    Ok(found.is_some())
+}
+
 /// Those of a session, newest first or the other way round.
 pub fn list(tx: &mut Tx<'_>, session: SessionId, request: &PageRequest) -> Result<Page<Whisper>> {
     let rows = tx.all(

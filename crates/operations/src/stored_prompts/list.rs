@@ -2,10 +2,12 @@
 
 use munshi_conversations::runs::{self, RunView};
 use munshi_conversations::stored_prompts::{self, StoredPrompt};
+use munshi_conversations::whispers;
 use munshi_identity::keys::{ApiAccess, Area};
 use munshi_llm::gateway::{PromptTextMessage, PromptTextRole};
 use munshi_pack::operation::{
-    CallerClass, ListView, Operation, OperationEffect, OperationError, OperationSpec, RouteMethod,
+    CallerClass, ListView, Operation, OperationEffect, OperationError, OperationErrorCode, OperationSpec,
+    RouteMethod,
 };
 use munshi_types::{CallId, RunId, Timestamp};
 use serde::{Deserialize, Serialize};
@@ -125,7 +127,13 @@ impl Operation<HouseServices> for ListStoredPrompts {
             let run = run.filter(|run| caller.reaches(run.binding));
             let session = run.and_then(|run| run.session);
             let session = session.ok_or_else(|| OperationError::not_found("run", &input.id.to_string()))?;
-            sessions::find_opened(tx, &caller, session)?;
+            let session = sessions::find_opened(tx, &caller, session)?;
+            // In their own conversation they are the customer, who is shown no whisper: those stand in the prompts.
+            if caller.person() == Some(session.person) && whispers::has_any(tx, session.id)? {
+                let what = "This is your own conversation: what colleagues whispered in it is for others.";
+                return Err(OperationError::new(OperationErrorCode::Forbidden, what)
+                    .hint("Ask somebody else of the workspace to look at these prompts."));
+            }
             Ok(stored_prompts::list(tx, input.id, &request)?)
         });
         Ok(ListView::from_page(page.await?, |prompt| Some(prompt.into())))

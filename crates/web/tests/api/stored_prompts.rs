@@ -43,4 +43,25 @@ on_both! {
         let customer = house.key_with(shop, KeySubject::Person(customer), None, None).await;
         house.get(&path, &customer).await.refused(403, "forbidden");
     }
+
+    async fn who_is_the_customer_reads_no_whisper_in_a_prompt(test: TestDb) {
+        let house = Installation::open(&test, [ScriptedTurn::text("Yes."), ScriptedTurn::text("In.")]).await;
+        let shop = house.shop.tenant;
+        let rules = policy::parse(&format!("{OPEN_POLICY}[retention]\nprompts_days = 3\n")).unwrap();
+        house.db.write(shop, move |tx| policy::apply(tx, &rules, "test", "", MORNING)).await.unwrap();
+        let staff = house.key_with(shop, KeySubject::Person(house.shop.staff), None, None).await;
+        let owner = house.key_with(shop, KeySubject::Person(house.shop.owner), None, None).await;
+        let ask = async |text: &str| house.post("/v1/chat", &staff, json!({ "binding": "counter", "text": text })).await.is(200);
+        let first = ask("are you open?").await;
+        let path = format!("/v1/runs/{}/stored-prompts", first["run"].as_str().unwrap());
+        house.get(&path, &staff).await.is(200);
+        let whispers = format!("/v1/sessions/{}/whispers", first["session"].as_str().unwrap());
+        let told = house.post(&whispers, &owner, json!({ "text": "She pays late: ask for cash at once." })).await;
+        assert!(told.status < 300);
+        let told = ask("are marigolds in?").await;
+        let path = format!("/v1/runs/{}/stored-prompts", told["run"].as_str().unwrap());
+        let prompts = house.get(&path, &owner).await.is(200);
+        assert!(prompts.to_string().contains("She pays late"), "{prompts}");
+        house.get(&path, &staff).await.refused(403, "forbidden");
+    }
 }
