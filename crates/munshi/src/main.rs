@@ -13,6 +13,7 @@ mod api;
 mod demo;
 mod installation_parts;
 mod onboarding;
+mod open_files;
 mod port;
 mod readiness;
 mod serve;

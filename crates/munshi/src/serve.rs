@@ -19,7 +19,7 @@ use tokio_util::sync::CancellationToken;
 
 use crate::installation_parts::InstallationParts;
 use crate::server::ServerBootstrap;
-use crate::{sign_in, telemetry};
+use crate::{open_files, sign_in, telemetry};
 
 /// What a waiting person or script needs to know.
 #[derive(Debug, Serialize)]
@@ -50,6 +50,9 @@ struct FirstLinks {
 pub(crate) fn run(context: &CommandContext) -> Result<()> {
     let config = context.config()?;
     let guard = telemetry::start(&config, context.output.colour_mode(), context.clock.clone())?;
+    if let Some(shortage) = open_files::raise_limit(config.server.max_connections) {
+        open_files::warn_of_shortage(shortage);
+    }
     let runtime = tokio::runtime::Builder::new_multi_thread()
         .enable_all()
         .build()
