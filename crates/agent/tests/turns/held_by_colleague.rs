@@ -55,7 +55,7 @@ async fn give_back(test: &TestDb, shop: &Shop, session: SessionId, hold: HoldId)
     assert!(shop.db.write(shop.tenant, given).await.unwrap());
 }
 
-async fn whisper(test: &TestDb, shop: &Shop, session: SessionId, text: &'static str) {
+pub(crate) async fn whisper(test: &TestDb, shop: &Shop, session: SessionId, text: &'static str) {
     let (id, author, now) = (test.ids.next(), shop.owner, test.clock.now());
     let add = move |tx: &mut Tx<'_>| {
         let session = sessions::find(tx, session)?.unwrap();

@@ -61,6 +61,7 @@ mod transient;
 mod unanswered;
 mod undo;
 mod waiting;
+mod whispered;
 /// A shop's tools with the words people use for them.
 #[path = "../../../offline/shop/mod.rs"]
 mod words;
