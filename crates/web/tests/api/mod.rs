@@ -24,6 +24,7 @@ mod account {
 }
 mod approvals;
 mod browsers;
+mod channel_webhooks;
 mod channels;
 mod chat;
 mod conform;

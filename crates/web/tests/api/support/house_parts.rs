@@ -8,6 +8,7 @@ use std::time::Duration;
 use async_trait::async_trait;
 use munshi_agent::background::RunQueue;
 use munshi_channels::email::MailTimings;
+use munshi_channels::incoming::ChannelIntake;
 use munshi_channels::{ChannelSenderParts, ChannelSenders};
 use munshi_connectors::conformance::{ConnectorTest, WriteTestMode};
 use munshi_connectors::entries::ConnectorEntry;
@@ -45,6 +46,18 @@ pub(super) struct TestParts {
     pub(super) packs: Arc<PackRegistry>,
     /// Those of the setup, where it has some.
     pub(super) logins: Option<ConnectorLogins>,
+}
+
+impl TestParts {
+    /// What takes webhooks of channels.
+    pub(super) async fn build_intake(&self) -> ChannelIntake {
+        ChannelIntake {
+            accounts: self.build_channel_senders().await.unwrap(),
+            queue: self.queue.clone(),
+            ids: self.ids.clone(),
+            clock: self.clock.clone(),
+        }
+    }
 }
 
 #[async_trait]

@@ -239,6 +239,10 @@ impl Installation {
             None => Some(house_parts.open_vault().await.unwrap()),
             Some(_) => None,
         };
+        let intake = match &setup.logins {
+            None => Some(house_parts.build_intake().await),
+            Some(_) => None,
+        };
         let pack_services = build_pack_services(&turns, vault.as_ref(), add_services);
         let hosts = || HostTokenVerifier::new(db.clone(), Arc::new(hosts::FixedHosts));
         let proofs = SignInAuthenticator {
@@ -268,7 +272,7 @@ impl Installation {
             account: setup.account,
             hosts: hosts(),
             senders: Arc::new(FixedSenders::new(setup.senders)),
-            intake: None,
+            intake,
             logins: setup.logins,
             files: files::build(&db, &clock, &ids, &blobs),
             file_address_lifetime: std::time::Duration::from_secs(900),
