@@ -1,5 +1,6 @@
 //! People on WhatsApp and Telegram talk with the whole program over HTTP. Their platforms tell things twice, late and again, answer slowly,
 //! refuse for a while and break lines; and the program is killed with -9 in between. Each message is answered once, in its order.
+#![allow(clippy::print_stdout, reason = "the seed of a run that fails, and what came of one")]
 
 mod people;
 mod platforms;

@@ -239,10 +239,7 @@ impl Installation {
             None => Some(house_parts.open_vault().await.unwrap()),
             Some(_) => None,
         };
-        let intake = match &setup.logins {
-            None => Some(house_parts.build_intake().await),
-            Some(_) => None,
-        };
+        let intake = house_parts.build_intake().await;
         let pack_services = build_pack_services(&turns, vault.as_ref(), add_services);
         let hosts = || HostTokenVerifier::new(db.clone(), Arc::new(hosts::FixedHosts));
         let proofs = SignInAuthenticator {
