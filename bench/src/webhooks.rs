@@ -8,11 +8,11 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::time::{SystemTime, UNIX_EPOCH};
 
 use anyhow::{Context, Result, ensure};
 use munshi_test_support::DatabaseEngine;
 use munshi_test_support::database::TestDbStorage;
+use munshi_types::{Clock, SystemClock};
 use ring::hmac;
 use tokio::net::TcpListener;
 use tokio::runtime::Runtime;
@@ -139,7 +139,7 @@ impl Contestant for ToldServer {
 }
 
 async fn tell(client: &reqwest::Client, key: &hmac::Key, server: SocketAddr, number: u64) -> Result<()> {
-    let at = SystemTime::now().duration_since(UNIX_EPOCH)?.as_secs();
+    let at = SystemClock.now().as_micros() / 1_000_000;
     let from = 919_800_000_000 + number % PEOPLE;
     let body = format!(
         r#"{{"object":"whatsapp_business_account","entry":[{{"id":"1","changes":[{{"field":"messages","value":{{"messaging_product":"whatsapp","metadata":{{"display_phone_number":"15550967852","phone_number_id":"{PHONE}"}},"contacts":[{{"profile":{{"name":"Meera"}},"wa_id":"{from}"}}],"messages":[{{"from":"{from}","id":"wamid.{number}","timestamp":"{at}","type":"text","text":{{"body":"Is the red kurta there in M? I would come on Saturday."}}}}]}}}}]}}]}}"#
