@@ -135,6 +135,8 @@ pub enum FaultDuration {
     Passing,
     /// It will be the same each time, such as for a file that is gone.
     Lasting,
+    /// Somebody has to mend the account first, such as a token that has ended.
+    UntilMended,
 }
 
 /// Whether an account works, step by step.
@@ -162,6 +164,10 @@ impl LinkFault {
 
     pub fn refused(what: impl Into<String>) -> Self {
         Self { what: what.into(), lasting: FaultDuration::Lasting, retry_after: None }
+    }
+
+    pub fn until_mended(what: impl Into<String>) -> Self {
+        Self { what: what.into(), lasting: FaultDuration::UntilMended, retry_after: None }
     }
 }
 
@@ -239,7 +245,7 @@ pub(crate) fn build_webhook_url(
 impl From<LinkFault> for SendFault {
     fn from(fault: LinkFault) -> Self {
         let build = match fault.lasting {
-            FaultDuration::Passing => SendFault::passing(fault.what),
+            FaultDuration::Passing | FaultDuration::UntilMended => SendFault::passing(fault.what),
             FaultDuration::Lasting => SendFault::refused(fault.what),
         };
         SendFault { retry_after: fault.retry_after, ..build }

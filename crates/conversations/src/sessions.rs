@@ -198,6 +198,8 @@ pub(crate) struct MessageArrival<'a> {
     pub channel: Channel,
     pub outside_id: &'a str,
     pub reply_to: Option<&'a ReplyAddress>,
+    /// Whether a program says it for them: where they are reached is known from what they wrote themselves.
+    pub is_said_for_them: bool,
     pub now: Timestamp,
 }
 
@@ -259,7 +261,10 @@ pub(crate) fn upsert(tx: &mut Tx<'_>, id: SessionId, arrival: &MessageArrival<'_
 /// Keeps where a message came from, if that is new: one from a web page or an API key came from no address, and nothing is sent after it.
 /// Apart from the arrival, since what is sealed is bound to its row, and which row that is only the arrival says.
 fn store_reply_address(tx: &mut Tx<'_>, session: Session, arrival: &MessageArrival<'_>) -> Result<Session> {
-    if session.reply_to.as_ref() == arrival.reply_to {
+    // On the same channel, what names no address says nothing of it.
+    let is_there_still = session.reply_to.as_ref().is_some_and(|known| known.channel == arrival.channel);
+    let says_nothing = arrival.reply_to.is_none() && (arrival.is_said_for_them || is_there_still);
+    if says_nothing || session.reply_to.as_ref() == arrival.reply_to {
         return Ok(session);
     }
     let by = seal_by_person(tx, session.person)?;

@@ -168,7 +168,8 @@ impl PromptFingerprint {
         if self.numbers.is_empty() {
             return Vec::new();
         }
-        let known: Vec<String> = amounts.iter().map(|amount| (amount.as_paise() / 100).to_string()).collect();
+        let known: Vec<String> =
+            amounts.iter().map(|amount| (amount.as_paise() / 100).unsigned_abs().to_string()).collect();
         let is_known = |number: &[u8]| {
             known.iter().any(|known| known.bytes().map(|digit| digit - b'0').eq(number.iter().copied()))
         };

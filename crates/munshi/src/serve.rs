@@ -18,6 +18,7 @@ use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio_util::sync::CancellationToken;
 
 use crate::installation_parts::InstallationParts;
+use crate::open_files::OpenFileShortage;
 use crate::server::ServerBootstrap;
 use crate::{open_files, sign_in, telemetry};
 
@@ -50,21 +51,19 @@ struct FirstLinks {
 pub(crate) fn run(context: &CommandContext) -> Result<()> {
     let config = context.config()?;
     let guard = telemetry::start(&config, context.output.colour_mode(), context.clock.clone())?;
-    if let Some(shortage) = open_files::raise_limit(config.server.max_connections) {
-        open_files::warn_of_shortage(shortage);
-    }
+    let shortage = open_files::raise_limit(config.server.max_connections);
     let runtime = tokio::runtime::Builder::new_multi_thread()
         .enable_all()
         .build()
         .map_err(|error| CommandFailure::failed(format!("can't start the runtime: {error}")))?;
-    let outcome = runtime.block_on(serve(context, &config));
+    let outcome = runtime.block_on(serve(context, &config, shortage));
     // Nothing that matters is left: what was acknowledged is on disk.
     runtime.shutdown_timeout(Duration::from_secs(1));
     drop(guard);
     outcome
 }
 
-async fn serve(context: &CommandContext, config: &Config) -> Result<()> {
+async fn serve(context: &CommandContext, config: &Config, shortage: Option<OpenFileShortage>) -> Result<()> {
     let database = ConfiguredDatabase::from_config(config)?;
     for warning in GatewayModels::from_config(config)?.warnings {
         tracing::warn!(%warning, "model configuration warning");
@@ -77,6 +76,8 @@ async fn serve(context: &CommandContext, config: &Config) -> Result<()> {
     // A key that is missing or wrong is told now, not when the first secret or message is read.
     let vault = vault::open(config, db.clone(), context.clock.clone()).await?;
     database.keys.check(&db).await?;
+    // Once nothing is in the way of serving: what is, is told alone.
+    shortage.into_iter().for_each(open_files::warn_of_shortage);
     erasure::replay(&db, &context.clock).await?;
     row_sealing::rewrite_if_due(&database, &db, &context.clock).await?;
     // Made at the first start, so that no message has to wait for it.

@@ -8,7 +8,7 @@ use munshi_store::Tx;
 use munshi_types::{AttachedFile, InboundMessage, PersonId};
 
 use super::event::ArrivedFile;
-use super::take::{ArrivalTaker, TakeFault, Taking};
+use super::take::{ACCOUNTLESS_LIFE, ArrivalTaker, TakeFault, Taking};
 use crate::error::Error;
 use crate::link::{FaultDuration, LinkFault};
 
@@ -49,6 +49,9 @@ impl ArrivalTaker {
             Ok(stream) => stream,
             Err(fault) if fault.lasting == FaultDuration::Lasting || taking.is_last_file_try => {
                 return Ok(lost(&fault.what));
+            }
+            Err(fault) if fault.lasting == FaultDuration::UntilMended => {
+                return Err(TakeFault::Waits { why: fault.what, at_most: ACCOUNTLESS_LIFE });
             }
             Err(fault) => return Err(TakeFault::File { why: fault.what, after: fault.retry_after }),
         };

@@ -25,11 +25,11 @@ const LOOK: Duration = Duration::from_secs(300);
 /// So long what came for a tenant waits that is paused.
 const PAUSED_LIFE: Duration = Duration::from_secs(30 * 86_400);
 /// So long what came waits for its account to be declared again: whoever changes it may take it away first.
-const ACCOUNTLESS_LIFE: Duration = Duration::from_secs(86_400);
+pub(super) const ACCOUNTLESS_LIFE: Duration = Duration::from_secs(86_400);
 
 /// Between tries to have a file: one more than there are pauses, some minutes in all. The chat waits meanwhile.
 const FILE_PAUSES: [Duration; 4] =
-    [Duration::from_secs(5), Duration::from_secs(20), Duration::from_secs(60), Duration::from_secs(120)];
+    [Duration::from_secs(5), Duration::from_secs(20), Duration::from_secs(120), Duration::from_secs(300)];
 /// No provider holds a chat up for longer than this at once, whatever it says.
 const LONGEST_FILE_PAUSE: Duration = Duration::from_secs(300);
 
@@ -82,8 +82,8 @@ enum Turn {
     /// Taken in before, or behind another whose end makes a new job for it.
     Nothing,
     Take(WaitingArrival, Box<ChannelEvent>),
-    /// What it said has gone.
-    Gone(WaitingArrival),
+    /// It can't be taken in, and why.
+    Gone(WaitingArrival, &'static str),
 }
 
 impl ArrivalTaker {
@@ -98,9 +98,8 @@ impl ArrivalTaker {
     async fn take(&self, job: &Job) -> Result<(), JobFailure> {
         let (arrival, event) = match self.find_turn(job).await? {
             Turn::Nothing => return Ok(()),
-            Turn::Gone(arrival) => {
-                let ending = ArrivalEnding::Failed("what it said is gone".to_owned());
-                return self.end(job, arrival, ending).await;
+            Turn::Gone(arrival, why) => {
+                return self.end(job, arrival, ArrivalEnding::Failed(why.to_owned())).await;
             }
             Turn::Take(arrival, event) => (arrival, event),
         };
@@ -157,6 +156,8 @@ impl ArrivalTaker {
     async fn find_turn(&self, job: &Job) -> Result<Turn, Error> {
         let payload: ArrivalPayload = job.read().map_err(|error| Error::Invalid(error.to_string()))?;
         let (lease, id, now) = (job.lease, job.id, self.clock.now());
+        // Each of these ended with nothing said of it, such as with the process: it may be the cause, and all behind it wait.
+        let is_hopeless = payload.tries.spent + job.attempt > TRIES;
         let unit = move |tx: &mut Tx<'_>| {
             lease.verify(tx)?;
             let Some(waiting) = rows::find_waiting(tx, payload.arrival)? else {
@@ -180,9 +181,14 @@ impl ArrivalTaker {
                 return Ok(Turn::Nothing);
             }
             rows::mark_taking(tx, own.id, id)?;
-            Ok(match rows::load_event(tx, own.id)? {
-                Some(event) => Turn::Take(own.clone(), Box::new(event)),
-                None => Turn::Gone(own.clone()),
+            if is_hopeless {
+                return Ok(Turn::Gone(own.clone(), "every try to take it in broke off"));
+            }
+            Ok(match rows::load_event(tx, own.id) {
+                Ok(Some(event)) => Turn::Take(own.clone(), Box::new(event)),
+                Ok(None) => Turn::Gone(own.clone(), "what it said is gone"),
+                Err(error) if error.is_unreadable() => Turn::Gone(own.clone(), "what it said can't be read"),
+                Err(error) => return Err(error.into()),
             })
         };
         self.db.write(job.tenant, unit).await

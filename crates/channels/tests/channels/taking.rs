@@ -12,7 +12,7 @@ use munshi_test_support::{administer_platform, on_both_engines};
 use munshi_types::tier::Channel;
 use munshi_types::{Clock, TenantStatus, Timestamp};
 
-use super::engine_stand_in::build_engine;
+use super::engine_stand_in::{BREAKING, build_engine};
 use super::link_shop::{LinkShop, open_link_shop};
 use super::support::migrations;
 
@@ -98,6 +98,31 @@ on_both_engines! {
         engine.faults.lock().unwrap().push_back(ReceiveFault::Paused("paused".to_owned()));
         runner.drain().await.unwrap();
         assert_eq!(list_states(&shop).await, ["failed", "taken", "taken"], "not for ever");
+    }
+
+    async fn what_can_not_be_read_stands_in_nobodys_way(test: TestDb) {
+        let shop = open(test).await;
+        let (engine, runner) = build_engine(&shop.test, &shop.senders);
+        say(&shop, "1").await;
+        let spoil = |tx: &mut Tx<'_>| {
+            tx.execute("UPDATE channel_arrivals SET body = '{' WHERE tenant_id = $1", params![])
+        };
+        shop.test.db.write(shop.tenant, spoil).await.unwrap();
+        say(&shop, "2").await;
+        runner.drain().await.unwrap();
+        assert_eq!((engine.texts(), list_states(&shop).await), (vec!["text 2".to_owned()], vec!["failed".to_owned(), "taken".to_owned()]));
+    }
+
+    async fn what_breaks_whoever_takes_it_in_is_given_up_in_the_end(test: TestDb) {
+        let shop = open(test).await;
+        let (engine, runner) = build_engine(&shop.test, &shop.senders);
+        say(&shop, BREAKING).await;
+        say(&shop, "667").await;
+        for _ in 0..40 {
+            runner.drain().await.unwrap();
+            shop.test.clock.advance(HOUR);
+        }
+        assert_eq!((engine.texts(), list_states(&shop).await), (vec!["text 667".to_owned()], vec!["failed".to_owned(), "taken".to_owned()]));
     }
 
     async fn what_waits_survives_that_its_channel_is_declared_anew(test: TestDb) {

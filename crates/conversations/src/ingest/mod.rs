@@ -216,6 +216,8 @@ fn assign_session(
         channel: inbound.channel,
         outside_id: &inbound.outside_id,
         reply_to: inbound.reply_to.as_ref(),
+        is_said_for_them: incoming.client_context.is_some()
+            || incoming.key_use.as_ref().is_some_and(|key_use| key_use.program_key().is_some()),
         now: incoming.now,
     };
     if let Some(session) = sessions::record_arrival(tx, &arrival)? {

@@ -11,7 +11,7 @@ use super::delivery_job::{enqueue_head, enqueue_job};
 use super::facts::load_facts;
 use super::queue::{self, LaneEntry, find_head};
 use super::rows::{OutboxHold, OutboxState};
-use super::rules::{self, OutboundVerdict};
+use super::rules::{self, OutboundRefusal, OutboundVerdict};
 use super::{ChannelSender, SendFault, SendIdempotency};
 use crate::error::Result;
 
@@ -21,7 +21,7 @@ pub(super) enum Claim {
     /// It waits: behind another whose end makes a new job for it, or for a time at which it has a job.
     Nothing,
     /// A rule refuses it, for the reason said; it is given up.
-    Refused(String),
+    Refused(OutboundRefusal),
     Send(ClaimedMessage),
     /// Somebody died while sending, and the channel can be asked.
     Ask(ClaimedMessage),
@@ -163,7 +163,7 @@ fn decide(
         OutboundVerdict::Refused(refusal) => {
             queue::refuse(tx, own, &refusal.to_string())?;
             enqueue_head(tx, queue, (own.lane, None), now)?;
-            Ok(Claim::Refused(refusal.to_string()))
+            Ok(Claim::Refused(refusal))
         }
     }
 }

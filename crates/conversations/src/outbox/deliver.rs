@@ -13,6 +13,7 @@ use super::delivery_job::{DeliveryPayload, KIND, TRIES, enqueue_head};
 use super::entry::{NewNotice, enqueue_notice};
 use super::queue;
 use super::rows::{self, OutboxState};
+use super::rules::OutboundRefusal;
 use super::settle::{DeliveryEnding, log_outcome, redact_reason};
 use super::{
     ChannelSender, DeliveryCertainty, SendFault, SendIdempotency, SendReceipt, SendRetryability,
@@ -40,7 +41,7 @@ pub struct OutboxDeliverer {
 
 /// So many are sent at once on a node, beside its workers: slow servers hold up no other work. Waiting for one holds no thread.
 const AT_ONCE: usize = 96;
-/// So many of them are one tenant's: the slow servers of a few hold up no other's mail.
+/// So many of them are one tenant's: the slow servers of fewer than eight hold up no other's mail.
 const AT_ONCE_OF_TENANT: usize = 12;
 
 type FoundSender = Result<Arc<dyn ChannelSender>, SendFault>;
@@ -82,8 +83,8 @@ impl OutboxDeliverer {
         let sender = self.senders.find(&route).await;
         match self.claim_message(job, (&outbound, payload.at), &sender).await? {
             Claim::Nothing => Ok(()),
-            Claim::Refused(why) => {
-                log_outcome(message, OutboxState::Failed, Some(&why));
+            Claim::Refused(refusal) => {
+                log_outcome(message, OutboxState::Failed, Some(&refusal.to_string()));
                 Ok(())
             }
             Claim::Unknown => {
@@ -147,7 +148,8 @@ impl OutboxDeliverer {
                 if matches!(claimed, Claim::Nothing | Claim::Refused(_)) {
                     lease.complete(tx, now)?;
                 }
-                if let Claim::Refused(_) = claimed {
+                // Whoever ended it is sent nothing, as they asked: nobody has to look after that.
+                if matches!(&claimed, Claim::Refused(refusal) if *refusal != OutboundRefusal::OptedOut) {
                     let person = rows::find(tx, outbound.id)?.and_then(|row| row.person);
                     delivery_alerts::raise(tx, &outbound, (person, OutboxState::Failed), (&ids, now))?;
                 }

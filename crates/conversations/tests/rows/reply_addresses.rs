@@ -2,9 +2,11 @@
 
 use std::time::Duration;
 
+use munshi_conversations::KeyUse;
 use munshi_conversations::ingest::IngestOutcome;
 use munshi_conversations::linking::merge_threads;
 use munshi_conversations::sessions::{self, Session};
+use munshi_identity::keys::{KeyCeiling, KeySpeaker};
 use munshi_identity::persons;
 use munshi_store::Tx;
 use munshi_types::tier::Channel;
@@ -69,6 +71,18 @@ tables! {
             write_as(&shop, said.session, kamal, "two").await.unwrap();
             assert_eq!(shop.count("outbox").await, 2, "they read it where they are");
         }
+    }
+
+    async fn what_a_program_says_for_somebody_moves_them_nowhere(test: TestDb) {
+        let shop = Shop::open(test).await;
+        let said = shop.say_from(MEERA, "w1", &whatsapp()).await;
+        shop.answer(held(&said), "namaste").await;
+        let mut incoming = shop.incoming(MEERA, "a1", "her order of today");
+        incoming.inbound.channel = Channel::Api;
+        let (key, speaks_as, ceiling) = (shop.test.ids.next(), KeySpeaker::Program, KeyCeiling::default());
+        incoming.key_use = Some(KeyUse { key, speaks_as, ceiling });
+        shop.receive(incoming).await.unwrap();
+        assert_eq!(find(&shop, said.session).await.reply_to, Some(whatsapp()), "she reads it there, and not in a program");
     }
 
     async fn merged_threads_go_on_where_the_person_wrote_last(test: TestDb) {

@@ -1,6 +1,6 @@
 //! Files: handed to WhatsApp before the message that shows them, and fetched from it.
 
-use munshi_conversations::outbox::{DeliveryCertainty, SendFault, SendRetryability};
+use munshi_conversations::outbox::{DeliveryCertainty, FaultSubject, SendFault, SendRetryability};
 use munshi_types::{OutboundAttachment, OutboundMessage};
 use serde_json::{Map, Value, json};
 
@@ -143,8 +143,11 @@ pub(super) async fn open_file(parts: &LinkParts, file: &ArrivedFile) -> Result<F
     let answer = api.get(&file.reference, &asked).await?;
     if !answer.status.is_success() {
         let why = format!("WhatsApp does not say where the file is: {}", describe_answer(&answer));
-        return Err(match read_send_fault(&answer).retryable {
-            SendRetryability::Yes => LinkFault::passing(why),
+        let fault = read_send_fault(&answer);
+        let is_for_the_account = fault.subject == FaultSubject::Account && fault.retry_after.is_none();
+        return Err(match fault.retryable {
+            SendRetryability::Yes if is_for_the_account => LinkFault::until_mended(why),
+            SendRetryability::Yes => LinkFault { retry_after: fault.retry_after, ..LinkFault::passing(why) },
             SendRetryability::No => LinkFault::refused(why),
         });
     }

@@ -145,6 +145,13 @@ fn each_message_is_answered_once_and_in_order(engine: DatabaseEngine) {
     println!("{unknown} of {} are unknown", WRITERS * 2 * messages);
 }
 
+/// What the answers say of which nobody knows whether they arrived.
+fn list_unknown(installation: &Installation) -> Vec<String> {
+    let listed = installation.json(&["outbox", "list", "--state", "unknown"]);
+    let ids = listed["items"].as_array().into_iter().flatten().map(|item| item["id"].as_str().unwrap());
+    ids.flat_map(|id| list_tokens(&installation.json(&["outbox", "show", id]).to_string())).collect()
+}
+
 /// Until each message was answered, or stands in the list of those of which nobody knows; how many those are.
 fn wait_until_answered(
     installation: &Installation,
@@ -158,18 +165,17 @@ fn wait_until_answered(
             .iter()
             .flat_map(|writer| writer.list_missing(&platforms.list_taken(&writer.chat())))
             .collect();
-        let unknown = installation.json(&["outbox", "list", "--state", "unknown"]);
-        let unknown = unknown["items"].as_array().map(Vec::len).unwrap_or_default();
+        let unknown = list_unknown(installation);
         let open = installation.json(&["outbox", "list"]);
         let is_at_rest =
             open["items"].as_array().is_none_or(|items| items.iter().all(|item| item["state"] == "unknown"));
-        if is_at_rest && missing.len() <= unknown {
-            return unknown;
+        if is_at_rest && missing.iter().all(|token| unknown.contains(token)) {
+            return unknown.len();
         }
         let channels: Value = installation.json(&["channel", "list"]);
         assert!(
             began.elapsed() < PATIENCE,
-            "{missing:?} are unanswered, {unknown} unknown\n{open}\n{channels}\n{}",
+            "{missing:?} are unanswered, {unknown:?} unknown\n{open}\n{channels}\n{}",
             server.log()
         );
         std::thread::sleep(Duration::from_millis(300));
