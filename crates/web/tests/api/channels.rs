@@ -62,7 +62,7 @@ on_both! {
         assert_eq!(added, json!({ "tenant": "shop", "channel": "mail", "version": 1, "webhook": null, "to_do": [] }));
         let shown = house.get("/v1/channels", &admin).await.is(200);
         let channel = json!({ "name": "mail", "kind": "email", "address": "shop@example.com", "server": "smtp.example.com:587 (starttls)",
-                              "login": "shop", "bindings": ["counter"], "per_minute": 30, "receive": null, "webhook": null,
+                              "login": "shop", "bindings": ["counter"], "per_minute": 30, "receive": "none", "webhook": null,
                               "heard_at": null, "fault": null });
         assert_eq!(shown["items"], json!([channel]));
         house.post("/v1/channels", &admin, new.clone()).await.refused(409, "conflict");
